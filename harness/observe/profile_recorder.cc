@@ -62,7 +62,9 @@ PerfSampler sampler_of(const ProfileOptions& options, UserFaults faults, std::st
 }
 
 /// Without names a sample of the kernel does not tell whether it handles a page fault.
-UserFaults fault_sampling(bool kernel_names) {
+UserFaults fault_sampling(const ProfileOptions& options, bool each, bool kernel_names) {
+  if (options.faults) return UserFaults::kByRate;
+  if (each) return UserFaults::kNone;
   return kernel_names ? UserFaults::kWhereKernelIsHidden : UserFaults::kAlways;
 }
 
@@ -71,7 +73,7 @@ UserFaults fault_sampling(bool kernel_names) {
 ProfileRecorder::ProfileRecorder(ProfileOptions options, Each each)
     : options_(std::move(options)),
       kernel_(kernel_symbols()),
-      sampler_(sampler_of(options_, each ? UserFaults::kNone : fault_sampling(kernel_.known()), data_.denied)),
+      sampler_(sampler_of(options_, fault_sampling(options_, bool{each}, kernel_.known()), data_.denied)),
       wall_(kStackBytes),
       each_(std::move(each)),
       reader_([this] { read_events(); }) {
@@ -261,6 +263,7 @@ void ProfileRecorder::apply_fork(const PerfEvent& event) {
 }
 
 void ProfileRecorder::apply(PerfEvent& event) {
+  if (options_.faults) tell_change(event);
   if (event.kind == PerfEvent::Kind::kFork) return apply_fork(event);
   std::shared_ptr<PerfMap> scripts;
   if (event.kind == PerfEvent::Kind::kExec) {
@@ -305,6 +308,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (process->started && event.time_ns >= ready_ns_) apply_fault(event);
       return;
     case PerfEvent::Kind::kFork:
+    case PerfEvent::Kind::kData:
       return;
   }
 }
@@ -330,14 +334,6 @@ void ProfileRecorder::apply_sample(const PerfEvent& event) {
   }
   count(thread, stack, kinds, running->second.looks);
   running->second = {0, std::move(stack), process.name, kinds, {}};
-}
-
-void ProfileRecorder::apply_fault(const PerfEvent& event) {
-  const Process& process = processes_.at(event.pid);
-  Stack stack{{process.name, ""}};
-  for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
-  data_.faults[stack] += event.count;
-  ++data_.fault_samples;
 }
 
 void ProfileRecorder::count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds,

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,15 @@
 
 namespace zerotax {
 
+/// Who follows the page faults of the processes that are sampled: called in the recorder's thread, in the order of
+/// time.
+struct FaultListener {
+  /// A mapping (kMap, kData), fork, exec, or the end of a thread, before the recorder itself applies it.
+  std::function<void(const PerfEvent&)> change;
+  /// A sample that stands for `count` faults, with the user part of its stack, outermost first.
+  std::function<void(const PerfEvent&, const Stack&, Unwinder&)> fault;
+};
+
 struct ProfileOptions {
   unsigned hz = 997;  ///< samples a second: of CPU time, or with `wall` of the time that passes
   bool wall =
@@ -31,6 +41,7 @@ struct ProfileOptions {
   bool by_thread = false;
   std::vector<pid_t>
       processes{};  ///< that run, to be sampled with what they start; empty: what the calling thread starts
+  std::optional<FaultListener> faults{};  ///< then page faults are sampled by UserFaults::kByRate
 };
 
 /// Takes and unwinds samples, in a thread of its own, of the program that the calling thread starts between
@@ -88,14 +99,16 @@ class ProfileRecorder {
   void apply(PerfEvent& event);
   void apply_fork(const PerfEvent& event);
   void apply_sample(const PerfEvent& event);
+  // profile_recorder_faults.cc
   void apply_fault(const PerfEvent& event);
+  void tell_change(const PerfEvent& event);
+  void scale_faults();
   void attach();
   void look_around();
   void count_running();
   // Where the kernel's time may not be sampled (profile_recorder_account.cc):
   void read_clocks();
   void account();
-  void scale_faults();
   void divide_looks(const ThreadId& thread, const Running& running);
   void add_accounted(const ThreadId& thread, const std::string& program, Frame where, std::uint64_t samples);
   void count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds, std::uint64_t samples);

@@ -54,23 +54,6 @@ void ProfileRecorder::account() {
   }
 }
 
-/// Samples stand for whole periods, some may be lost, and the event itself has counted every fault. Where CPUs are
-/// sampled, that has every process's.
-void ProfileRecorder::scale_faults() {
-  const std::uint64_t counted = faults_counted_ - faults_before_;
-  std::uint64_t sum = 0;
-  for (const auto& [stack, count] : data_.faults) sum += count;
-  if (sum == 0 || counted == 0 || sampler_.samples_cpus()) return;
-  const double scale = static_cast<double>(counted) / static_cast<double>(sum);
-  std::uint64_t passed = 0;
-  std::uint64_t given = 0;
-  for (auto& [stack, count] : data_.faults) {
-    passed += count;
-    const auto due = static_cast<std::uint64_t>(std::llround(scale * static_cast<double>(passed)));
-    count = due - std::exchange(given, due);
-  }
-}
-
 /// Looks that found a thread running are the kernel's and the program's as its CPU time is; the program's are where it
 /// was sampled in user mode, each place as often as it was.
 void ProfileRecorder::divide_looks(const ThreadId& thread, const Running& running) {

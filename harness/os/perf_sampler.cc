@@ -2,6 +2,7 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "os/clock.h"
 #include "os/perf_refusal.h"
 #include "os/process_info.h"
 #include "os/user_stack.h"
@@ -27,6 +29,14 @@ constexpr int kParanoidOfUserMode = 2;
 /// A prime, so that no loop of the program faults at the same place each time. It costs 0.6 µs, of some 100 µs that so
 /// many faults take.
 constexpr std::uint64_t kFaultsPerSample = 199;
+/// Of UserFaults::kByRate, primes too; a storm of 500,000 faults a second ends at 997. A buffer of 512 KiB takes 10 ms
+/// of it at the first period, which is kFirstPeriod.
+constexpr std::array<std::uint64_t, 5> kFaultPeriods{13, 127, 997, 7993, 63'997};
+constexpr std::size_t kFirstPeriod = 1;
+/// Samples a second that make the next period the longer, or the shorter one; and how soon.
+constexpr std::uint64_t kTooMany = 1500;
+constexpr std::uint64_t kTooFew = 100;
+constexpr std::int64_t kSoonNs = 100'000'000;
 /// Who calls memset is near the top.
 constexpr std::uint32_t kFaultStackBytes = 8 << 10;
 
@@ -44,13 +54,13 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// Whose sample it is, which stands first, has been taken.
-void parse_sample(PerfRecordReader reader, PerfEvent& event) {
+/// Whose sample it is, which stands first, has been taken. `by_rate`: it has an address.
+void parse_sample(PerfRecordReader reader, PerfEvent& event, bool by_rate) {
   reader.take<std::uint64_t>();  // the address: the first of a chain, too
   event.pid = reader.take<std::uint32_t>();
   event.tid = reader.take<std::uint32_t>();
   event.time_ns = reader.take<std::uint64_t>();
-  if (event.kind == PerfEvent::Kind::kFault) event.count = kFaultsPerSample;
+  if (event.kind == PerfEvent::Kind::kFault && by_rate) event.address = reader.take<std::uint64_t>();
   event.kernel = reader.take_chain();
   UserStack user;
   if (!take_user_stack(reader, user)) return;
@@ -137,6 +147,7 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   attributes.exclude_hv = 1;
   attributes.mmap = 1;
   attributes.mmap2 = 1;
+  attributes.mmap_data = wanted_ == UserFaults::kByRate ? 1 : 0;
   attributes.comm = 1;
   attributes.comm_exec = 1;
   attributes.task = 1;
@@ -153,7 +164,8 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   }
   // A buffer that is inherited must belong to one CPU.
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
-  const bool faults = wanted_ == UserFaults::kAlways || (wanted_ == UserFaults::kWhereKernelIsHidden && !kernel);
+  const bool faults = wanted_ == UserFaults::kAlways || wanted_ == UserFaults::kByRate ||
+                      (wanted_ == UserFaults::kWhereKernelIsHidden && !kernel);
   for (long cpu = 0; cpu < cpus; ++cpu) {
     const std::size_t before = fds_.size();
     if (!open_cpu(attributes, thread, static_cast<int>(cpu), error)) return false;
@@ -168,10 +180,26 @@ bool PerfSampler::open_faults(const perf_event_attr& clock, pid_t thread, int cp
   perf_event_attr attributes = clock;
   attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
   attributes.freq = 0;  // (with PERF_SAMPLE_PERIOD the kernel would deliver each of them: perf_swevent_event())
-  attributes.sample_period = kFaultsPerSample;
   attributes.sample_stack_user = std::min(stack_bytes_, kFaultStackBytes);
-  attributes.exclude_kernel = 1;
-  attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = attributes.task = 0;
+  attributes.mmap_data = attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = attributes.task =
+      0;
+  if (wanted_ != UserFaults::kByRate) {
+    attributes.exclude_kernel = 1;
+    attributes.sample_period = kFaultsPerSample;
+    return open_fault_event(attributes, thread, cpu, 0);
+  }
+  attributes.sample_type |= PERF_SAMPLE_ADDR;
+  level_ = kFirstPeriod;
+  for (std::size_t level = 0; level < kFaultPeriods.size(); ++level) {
+    attributes.sample_period = kFaultPeriods[level];
+    attributes.disabled = level == level_ ? clock.disabled : 1;
+    attributes.enable_on_exec = level == level_ ? clock.enable_on_exec : 0;
+    if (!open_fault_event(attributes, thread, cpu, level)) return false;
+  }
+  return true;
+}
+
+bool PerfSampler::open_fault_event(perf_event_attr attributes, pid_t thread, int cpu, std::size_t level) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!fd) return errno == ESRCH;  // it has ended since
   const auto buffer = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
@@ -179,10 +207,36 @@ bool PerfSampler::open_faults(const perf_event_attr& clock, pid_t thread, int cp
   if (buffer == buffers_.end() || ::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, buffer->fd) != 0 ||
       ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
     return false;
-  faults_.insert(id);
-  fault_fds_.push_back(fd.get());
+  faults_[id] = attributes.sample_period;
+  fault_fds_.emplace_back(fd.get(), level);
   fds_.push_back(std::move(fd));
   return true;
+}
+
+/// Switches to the events of the next period if there were too many samples since the last time, or too few.
+void PerfSampler::adapt_period() {
+  const std::int64_t now = monotonic_ns();
+  if (adapted_ns_ == 0) adapted_ns_ = now;
+  const auto passed = static_cast<std::uint64_t>(std::max(now - adapted_ns_, kSoonNs));
+  const std::uint64_t rate = fault_samples_ * 1'000'000'000 / passed;
+  std::size_t wanted = level_;
+  if (rate > kTooMany && level_ + 1 < kFaultPeriods.size()) {
+    ++wanted;
+  } else if (now < adapted_ns_ + kSoonNs) {
+    return;
+  } else if (rate < kTooFew && level_ > 0) {
+    --wanted;
+  }
+  adapted_ns_ = now;
+  fault_samples_ = 0;
+  if (wanted == level_) return;
+  for (const auto& [fd, level] : fault_fds_) {
+    if (level == wanted) ::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+  }
+  for (const auto& [fd, level] : fault_fds_) {
+    if (level == level_) ::ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+  }
+  level_ = wanted;
 }
 
 bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error) {
@@ -216,7 +270,7 @@ bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, i
 
 std::uint64_t PerfSampler::fault_count() const {
   std::uint64_t sum = 0;
-  for (const int fd : fault_fds_) {
+  for (const auto& [fd, level] : fault_fds_) {
     std::uint64_t count = 0;  // with those of the threads that inherited the event
     if (::read(fd, &count, sizeof count) == sizeof count) sum += count;
   }
@@ -228,6 +282,7 @@ void PerfSampler::read(std::vector<PerfEvent>& events) {
     buffer.events.read(
         [&](const perf_event_header& header, PerfRecordReader reader) { parse(header, reader, events); });
   }
+  if (wanted_ == UserFaults::kByRate && !fault_fds_.empty()) adapt_period();
 }
 
 void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events) {
@@ -240,11 +295,17 @@ void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader
   event.time_ns = last.take<std::uint64_t>();
   switch (header.type) {
     case PERF_RECORD_SAMPLE:
-      if (faults_.contains(reader.take<std::uint64_t>())) event.kind = PerfEvent::Kind::kFault;
-      parse_sample(reader, event);
+      if (const auto fault = faults_.find(reader.take<std::uint64_t>()); fault != faults_.end()) {
+        event.kind = PerfEvent::Kind::kFault;
+        event.count = fault->second;
+        ++fault_samples_;
+      }
+      parse_sample(reader, event, wanted_ == UserFaults::kByRate);
+      // Events that were switched on for others are on for us, too.
+      if (event.kind == PerfEvent::Kind::kFault && event.pid == static_cast<std::uint32_t>(::getpid())) return;
       break;
     case PERF_RECORD_MMAP2:
-      event.kind = PerfEvent::Kind::kMap;
+      event.kind = (header.misc & PERF_RECORD_MISC_MMAP_DATA) != 0 ? PerfEvent::Kind::kData : PerfEvent::Kind::kMap;
       event.pid = reader.take<std::uint32_t>();
       event.tid = reader.take<std::uint32_t>();
       event.begin = reader.take<std::uint64_t>();
@@ -253,7 +314,8 @@ void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader
       reader.skip(8);  // device
       event.inode = reader.take<std::uint64_t>();
       reader.skip(8);  // generation
-      reader.skip(8);  // protection, flags
+      reader.skip(4);  // protection
+      event.shared = (reader.take<std::uint32_t>() & MAP_SHARED) != 0;
       event.name = reader.text();
       break;
     case PERF_RECORD_FORK:

@@ -6,8 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "os/perf_buffer.h"
@@ -21,6 +22,7 @@ struct PerfEvent {
     kSample,  ///< a look at a running thread
     kFault,   ///< page faults in user mode, where the last of `count` was taken
     kMap,     ///< executable memory was mapped
+    kData,    ///< other memory was; reported with UserFaults::kByRate only
     kFork,    ///< `pid` was forked from `parent`
     kThread,  ///< `pid` started the thread `tid`
     kExec,    ///< another program: all mappings are new
@@ -35,17 +37,19 @@ struct PerfEvent {
 
   // kSample, kFault
   std::uint64_t count = 1;            ///< kFault: that it stands for, itself among them
+  std::uint64_t address = 0;          ///< kFault, with UserFaults::kByRate: that faulted
   std::vector<std::uint64_t> kernel;  ///< kernel addresses, innermost first; empty in user mode, or if not permitted
   std::array<std::uint64_t, 17> registers{};  ///< of user mode, in DWARF's order for x86-64: rax, rdx, …, rip
   std::vector<unsigned char> stack;           ///< of user mode, from rsp upwards
   bool has_user = false;                      ///< registers and stack are there
   bool few_registers = false;                 ///< of the registers, rsp and rip alone
 
-  // kMap, kExec, kName
+  // kMap, kData, kExec, kName
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
   std::uint64_t inode = 0;  ///< of the file; 0: of none
+  bool shared = false;      ///< kData
   std::string name;         ///< path of the file, or what the kernel calls it; kExec, kName: the short name
   std::string path;         ///< by which the file can be read, once somebody has looked for it
 };
@@ -55,6 +59,10 @@ enum class UserFaults {
   kNone,
   kWhereKernelIsHidden,  ///< if the kernel's own time may not be sampled
   kAlways,
+  /// Some hundred samples a second of all threads together, however many faults there are: one fault in a period that
+  /// read() adapts. Those that the kernel takes for the program are among them where its time may be sampled. (The
+  /// kernel's own adapting, attr.freq, is of no use here: after a burst of faults it takes no more samples for long.)
+  kByRate,
 };
 
 /// Samples by the software event cpu-clock, `hz` times a second of CPU time. perf_event_open(2).
@@ -67,7 +75,7 @@ enum class UserFaults {
 /// it may not, so that those in user mode stand for the time in user mode, and no more.
 ///
 /// Page faults are sampled by the software event page-faults with exclude_kernel, which needs no privilege either: it
-/// counts those taken in user mode, all of them, and samples one in 199.
+/// counts those taken in user mode, all of them, and samples one in 199; or as UserFaults::kByRate says.
 class PerfSampler {
  public:
   /// Samples every program that the calling thread starts from now on, and all that those start. `stack_bytes`: copied
@@ -105,6 +113,8 @@ class PerfSampler {
   bool open(Scope scope, pid_t thread, bool kernel, int& error);
   bool open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error);
   bool open_faults(const perf_event_attr& clock, pid_t thread, int cpu);
+  bool open_fault_event(perf_event_attr attributes, pid_t thread, int cpu, std::size_t level);
+  void adapt_period();
   bool open_threads(const std::vector<pid_t>& processes, bool kernel, int& error);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events);
   void clear();
@@ -112,8 +122,12 @@ class PerfSampler {
   unsigned hz_ = 0;
   std::uint32_t stack_bytes_ = 0;
   UserFaults wanted_ = UserFaults::kNone;
-  std::set<std::uint64_t> faults_;  ///< identifiers of those events
-  std::vector<int> fault_fds_;
+  /// What a sample of an event stands for, by its identifier; and the events, by their index in the periods.
+  std::map<std::uint64_t, std::uint64_t> faults_;
+  std::vector<std::pair<int, std::size_t>> fault_fds_;
+  std::size_t level_ = 0;  ///< of the events that are switched on
+  std::uint64_t fault_samples_ = 0;
+  std::int64_t adapted_ns_ = 0;
   bool faults_refused_ = false;  ///< of some thread: the others' would be taken for all
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -66,6 +67,24 @@ std::optional<std::uint64_t> rollup_bytes(pid_t pid, const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<ResidentParts> resident_parts(pid_t pid) {
+  ResidentParts parts;
+  bool any = false;
+  std::ifstream status(path_of(pid, "status"));
+  for (std::string line; std::getline(status, line);) {
+    const auto bytes = [&](const char* name) -> std::uint64_t {
+      const std::size_t length = std::strlen(name);
+      if (line.compare(0, length, name) != 0) return 0;
+      any = true;
+      return std::strtoull(line.c_str() + length, nullptr, 10) * 1024;
+    };
+    parts.peak += bytes("VmHWM:");
+    parts.anonymous += bytes("RssAnon:") + bytes("VmSwap:");
+    parts.others += bytes("RssFile:") + bytes("RssShmem:");
+  }
+  return any ? std::optional(parts) : std::nullopt;
+}
+
 std::vector<ProcessMapping> process_mappings(pid_t pid) {
   std::vector<ProcessMapping> mappings;
   std::ifstream maps(path_of(pid, "maps"));
@@ -124,6 +143,13 @@ std::string thread_name(pid_t pid, pid_t tid) {
   std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
   std::getline(file, name);
   return name;
+}
+
+std::vector<std::string> process_command(pid_t pid) {
+  std::vector<std::string> words;
+  std::ifstream file(path_of(pid, "cmdline"), std::ios::binary);
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
 }
 
 std::string process_program(pid_t pid) {

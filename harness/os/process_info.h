@@ -24,6 +24,15 @@ ProcessMemory process_memory(pid_t pid, bool pss);
 /// Bytes behind a name of /proc/PID/smaps_rollup, such as "Pss": as above, and as slow.
 std::optional<std::uint64_t> rollup_bytes(pid_t pid, const std::string& name);
 
+/// What a process holds, in bytes, of /proc/PID/status.
+struct ResidentParts {
+  std::uint64_t anonymous = 0;  ///< RssAnon, and VmSwap: its own pages
+  std::uint64_t others = 0;     ///< RssFile and RssShmem
+  std::uint64_t peak = 0;       ///< VmHWM: the most that was ever resident since its last exec
+};
+/// Nothing if the process is gone, or has no memory (a zombie).
+std::optional<ResidentParts> resident_parts(pid_t pid);
+
 /// One line of /proc/PID/maps.
 struct ProcessMapping {
   std::uint64_t begin;
@@ -49,6 +58,8 @@ std::vector<pid_t> process_tree(pid_t pid);
 std::string process_name(pid_t pid);
 /// That of a thread.
 std::string thread_name(pid_t pid, pid_t tid);
+/// The words of its command line; empty if there is no such process, or it has none.
+std::vector<std::string> process_command(pid_t pid);
 /// The path of its program, as /proc/PID/exe says; empty if that may not be read, or there is none (a kernel thread).
 std::string process_program(pid_t pid);
 

@@ -48,45 +48,55 @@ std::string needed_sanitizer(const ElfFile& program) {
   return "";
 }
 
-std::string why_not_elf(const std::string& path) {
+/// Why nothing can be preloaded into a program; empty: it can.
+struct Refusal {
+  std::string why;
+  bool runs = false;  ///< it can be run here all the same
+};
+
+Refusal why_not_elf(const std::string& path) {
   const ElfFile program(path);
-  if (!program.header()) return "is a broken program file";
+  const Refusal broken{"is a broken program file"};
+  if (!program.header()) return broken;
   const GElf_Ehdr& header = *program.header();
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
-    return "is a program for another kind of processor (only x86-64 can be recorded)";
+    return {"is a program for another kind of processor (only x86-64 can be recorded)"};
   }
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return "is not a program";
-  if (!program.segments()) return "is a broken program file";
+  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return {"is not a program"};
+  if (!program.segments()) return broken;
   for (const GElf_Phdr& segment : *program.segments()) {
     if (segment.p_type != PT_INTERP) continue;
     const std::optional<std::string> named = program.bytes(segment.p_offset, segment.p_filesz);
-    if (!named) return "is a broken program file";
+    if (!named) return broken;
     const std::string loader = named->substr(0, named->find('\0'));
     if (loader.find("/ld-musl") != std::string::npos) {
-      return "is built for musl, another C library than glibc, so that nothing can be preloaded into it";
+      return {"is built for musl, another C library than glibc, so that nothing can be preloaded into it", true};
     }
     if (loader.find("/ld-linux") == std::string::npos) {
-      return "is for an unknown C library (its loader is " + loader + ")";
+      return {"is for an unknown C library (its loader is " + loader + ")", true};
     }
     const std::string sanitizer = needed_sanitizer(program);
-    if (!sanitizer.empty())
-      return "is built with a sanitizer, whose " + sanitizer + " must be loaded before anything else";
+    if (!sanitizer.empty()) {
+      return {"is built with a sanitizer, whose " + sanitizer + " must be loaded before anything else", true};
+    }
     const std::string secure = why_secure(path);
-    return secure.empty() ? "" : secure + ", so that nothing can be preloaded into it";
+    if (secure.empty()) return {};
+    // The kernel stops perf events where a program gets rights that its user has not.
+    return {secure + ", so that nothing can be preloaded into it", ::geteuid() == 0};
   }
-  return "is statically linked, so that nothing can be preloaded into it";
+  return {"is statically linked, so that nothing can be preloaded into it", true};
 }
 
-std::string judge(const std::string& path, int depth) {
+Refusal judge(const std::string& path, int depth) {
   std::ifstream file(path, std::ios::binary);
   // What may be executed but not read cannot be judged: the program will show.
-  if (!file) return "";
+  if (!file) return {};
   char begin[SELFMAG];
   file.read(&begin[0], SELFMAG);
   const auto got = static_cast<std::size_t>(file.gcount());
   if (got == SELFMAG && std::memcmp(&begin[0], ELFMAG, SELFMAG) == 0) return why_not_elf(path);
   if (got < 2 || std::memcmp(&begin[0], "#!", 2) != 0 || depth == 0) {
-    return "is neither an ELF program nor a script that names its interpreter";
+    return {"is neither an ELF program nor a script that names its interpreter"};
   }
   file.clear();
   file.seekg(2);
@@ -94,9 +104,10 @@ std::string judge(const std::string& path, int depth) {
   std::getline(file, line);
   std::string interpreter;
   std::istringstream(line.substr(0, kScriptLine)) >> interpreter;
-  if (!is_executable_file(interpreter)) return "names an interpreter that cannot be run: '" + interpreter + "'";
-  const std::string why = judge(interpreter, depth - 1);
-  return why.empty() ? "" : "is run by " + interpreter + ", which " + why;
+  if (!is_executable_file(interpreter)) return {"names an interpreter that cannot be run: '" + interpreter + "'"};
+  Refusal refusal = judge(interpreter, depth - 1);
+  if (!refusal.why.empty()) refusal.why = "is run by " + interpreter + ", which " + refusal.why;
+  return refusal;
 }
 
 }  // namespace
@@ -115,6 +126,11 @@ std::string find_program(const std::string& name) {
 
 std::string why_privileged(const std::string& path) { return why_secure(path); }
 
-std::string why_not_preloadable(const std::string& path) { return judge(path, kScriptDepth); }
+std::string why_not_preloadable(const std::string& path) { return judge(path, kScriptDepth).why; }
+
+std::string why_outside_only(const std::string& path) {
+  const Refusal refusal = judge(path, kScriptDepth);
+  return refusal.runs ? refusal.why : "";
+}
 
 }  // namespace zerotax

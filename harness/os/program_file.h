@@ -13,6 +13,10 @@ std::string find_program(const std::string& name);
 /// their interpreter. Source: elf(5), ld.so(8) on secure execution, execve(2).
 std::string why_not_preloadable(const std::string& path);
 
+/// The same of a program that can be run here all the same, and be watched from outside: static, of another C library,
+/// with a sanitizer, or with other rights. Empty if it takes a library, or cannot be run.
+std::string why_outside_only(const std::string& path);
+
 /// Why the kernel gives the program of this file more rights than its caller has: "is setuid", "is setgid", "has file
 /// capabilities"; empty if it does not.
 std::string why_privileged(const std::string& path);

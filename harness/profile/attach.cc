@@ -1,7 +1,6 @@
 #include "profile/attach.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,12 +9,13 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "observe/running_process.h"
+#include "observe/tree_clock.h"
 #include "os/clock.h"
 #include "os/elf_file.h"
 #include "os/process_info.h"
 #include "os/utc.h"
 #include "profile/account.h"
-#include "profile/tree_clock.h"
 #include "run/interrupt.h"
 #include "run/progress.h"
 
@@ -23,27 +23,8 @@ namespace zerotax::profile {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{20};
-constexpr const char* kGiveAnother = "give --pid the PID of a running program (see ps)";
 
 }  // namespace
-
-void check_process(pid_t pid) {
-  if (pid <= 0) throw UsageError(fmt::format("invalid PID {}", pid), kGiveAnother);
-  if (pid == ::getpid()) throw UsageError(fmt::format("PID {} is zerotax itself", pid), kGiveAnother);
-  if (pid == 1) throw UsageError("PID 1 is the init process, of which all others descend", kGiveAnother);
-  const auto facts = process_facts(pid);
-  if (!facts) throw UsageError(fmt::format("there is no process {}", pid), kGiveAnother);
-  if (facts->process != pid) {
-    throw UsageError(fmt::format("{} is a thread of process {}", pid, facts->process),
-                     fmt::format("give --pid {}", facts->process));
-  }
-  if (facts->kernel_thread) throw UsageError(fmt::format("process {} is a thread of the kernel", pid), kGiveAnother);
-  if (!is_running(pid)) throw UsageError(fmt::format("process {} has ended (a zombie)", pid), kGiveAnother);
-  if (::geteuid() != 0 && facts->user != ::geteuid()) {
-    throw MachineError(fmt::format("process {} belongs to another user, or may not be looked at", pid),
-                       "run zerotax as root");
-  }
-}
 
 SampledProcess describe_process(pid_t pid) {
   SampledProcess process;

@@ -6,10 +6,6 @@
 
 namespace zerotax::profile {
 
-/// Throws UsageError unless it is a running program that can be sampled: not a thread, a zombie, the kernel's, init or
-/// ourselves. MachineError if it is another user's, and we are not root.
-void check_process(pid_t pid);
-
 /// What is known of a running process.
 SampledProcess describe_process(pid_t pid);
 /// The same of a program that was started.

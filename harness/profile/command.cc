@@ -10,6 +10,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "observe/flame_graph.h"
+#include "observe/running_process.h"
 #include "os/environment.h"
 #include "os/utc.h"
 #include "profile/attach.h"

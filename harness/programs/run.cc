@@ -168,7 +168,7 @@ std::string last_words(const MeteredCommand& command) {
 
 CommandRun run_of(const record::Record& record, const std::string& name) {
   CommandRun run;
-  run.exit_status = record.run.exit_status;
+  run.exit_status = record.run.exit_status.value_or(0);
   run.all = values_of(record.totals, record.totals.kernel);
   std::string why = run.all[Metric::kMinorFaults].why();
   if (why.empty()) why = run.all[Metric::kKernelZeroed].why();

@@ -10,8 +10,12 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "observe/flame_graph.h"
+#include "observe/running_process.h"
+#include "os/program_file.h"
 #include "os/utc.h"
 #include "record/document.h"
+#include "record/outside/result.h"
+#include "record/outside/watch.h"
 #include "record/run.h"
 #include "record/site_stacks.h"
 #include "run/program_launch.h"
@@ -24,7 +28,12 @@ constexpr const char* kExamples =
     "  zerotax record --json record.json -- python3 -c 'bytearray(10**8)'\n"
     "  zerotax record --allocator mimalloc -- ./service\n"
     "  zerotax record --svg redundant.svg --folded redundant.folded -- make\n"
-    "The exit status is the program's own (128 + N if signal N ended it); 2 if it cannot be recorded.\n";
+    "  zerotax record --pid 4711 --seconds 5             # a running process\n"
+    "A running process, and a program that takes no library (static, Go, musl), are recorded from outside: counted and "
+    "sampled, never stopped. Ctrl-C ends --pid early and keeps what was recorded. The exit status is the program's own "
+    "(128 + N if signal N ended it); 2 if it cannot be recorded.\n";
+
+constexpr double kProcessSeconds = 10;
 
 struct RecordOptions {
   std::string allocator;
@@ -34,14 +43,39 @@ struct RecordOptions {
   std::string folded;
   std::string svg;
   std::string weight = "redundant";
+  pid_t pid = 0;
+  double seconds = kProcessSeconds;
+  bool has_pid = false;
+  bool has_seconds = false;
+  bool has_weight = false;
 };
 
-std::vector<std::string> command_words() {
-  std::vector<std::string> words = Subcommand::program_words();
-  if (words.empty()) {
+void check(const RecordOptions& options, const std::vector<std::string>& words) {
+  if (options.has_pid && !words.empty()) {
+    throw UsageError("both a process and a command are given", "leave one of them out");
+  }
+  if (!options.has_pid && words.empty()) {
     throw UsageError("no command is given", "put it after --, as in zerotax record -- ./service --port 8080");
   }
-  return words;
+  if (options.has_seconds && !options.has_pid) {
+    throw UsageError("--seconds without --pid", "a command is recorded to its end; end it by timeout(1)");
+  }
+  if (!(options.seconds > 0) || options.seconds > 86'400) {
+    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 86400");
+  }
+  if (!options.has_pid) return;
+  if (!options.allocator.empty() || !options.env.empty()) {
+    throw UsageError("--allocator and --env apply only to a command, but --pid is given", "leave one of them out");
+  }
+  check_process(options.pid);
+}
+
+/// From outside, sites are known of what the kernel zeroed.
+StackWeight outside_weight(const RecordOptions& options) {
+  const StackWeight weight = parse_stack_weight(options.has_weight ? options.weight : "kernel");
+  if (weight == StackWeight::kKernel || weight == StackWeight::kRefilled) return weight;
+  throw UsageError(fmt::format("--weight {} cannot be seen from outside the program", options.weight),
+                   "give --weight kernel or refilled");
 }
 
 FlameGraphWords graph_words(const Record& record, StackWeight weight) {
@@ -51,22 +85,7 @@ FlameGraphWords graph_words(const Record& record, StackWeight weight) {
   return {stack_weight_title(weight), command, weight == StackWeight::kTime};
 }
 
-/// We exit with the program's status; a status of 0 to 3 is its own unless a line on stderr says otherwise.
-ExitStatus run(const RecordOptions& options) {
-  const std::vector<std::string> words = command_words();
-  const StackWeight weight = parse_stack_weight(options.weight);
-  std::vector<NamedPath> inputs = program_input(words);
-  for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
-  check_outputs(
-      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
-      inputs);
-  const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
-  RecordArena arena;
-  const std::string started = utc_now();
-  RunWatch watch(arena);
-  const ForegroundResult result = run_recorded(target, arena);
-  watch.stop();
-  const Record record = record_result(target, result, arena, started, &watch);
+void write(const RecordOptions& options, const Record& record, StackWeight weight) {
   if (!options.json.empty()) write_file(options.json, json_text(record_json(record)));
   const FoldedStacks stacks = fold_sites(record.sites, weight);
   if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
@@ -77,14 +96,54 @@ ExitStatus run(const RecordOptions& options) {
     write_file(options.text, record_text(record));
   }
   say_next(next_step(record));
+}
+
+/// `why`: it can only be watched from outside; of a process, not used.
+ExitStatus run_outside(const RecordOptions& options, const std::vector<std::string>& words, const std::string& why) {
+  const StackWeight weight = outside_weight(options);
+  const std::string started = utc_now();
+  const OutsideData data = options.has_pid ? watch_process(options.pid, options.seconds)
+                                           : watch_command(words, resolve_program(words.front()));
+  write(options, outside_result(data, options.has_pid ? "it ran already" : "it " + why, started), weight);
+  return static_cast<ExitStatus>(data.run ? data.run->exit_status : 0);
+}
+
+/// We exit with the program's status; a status of 0 to 3 is its own unless a line on stderr says otherwise.
+ExitStatus run(const RecordOptions& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
+  check(options, words);
+  const StackWeight weight = parse_stack_weight(options.weight);
+  std::vector<NamedPath> inputs = program_input(words);
+  for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
+  check_outputs(
+      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
+      inputs);
+  const std::string outside = words.empty() ? "" : why_outside_only(resolve_program(words.front()));
+  if (options.has_pid || (!outside.empty() && options.allocator.empty())) return run_outside(options, words, outside);
+  const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
+  RecordArena arena;
+  const std::string started = utc_now();
+  RunWatch watch(arena);
+  const ForegroundResult result = run_recorded(target, arena);
+  watch.stop();
+  write(options, record_result(target, result, arena, started, &watch), weight);
   return static_cast<ExitStatus>(result.exit_status);
 }
 
 const Subcommand command(
-    "record", Question::kProgram, "run a program (record [OPTIONS] -- COMMAND ...) and measure what zeroing costs it",
+    "record", Question::kProgram,
+    "run a program (record [OPTIONS] -- COMMAND ...), or watch a process (--pid), and measure what zeroing costs it",
     kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
       arguments.keep_leftover();
+      const Argument pid =
+          arguments
+              .option("-p,--pid", options->pid,
+                      "record this running process and its descendants from outside; it is not stopped")
+              .shown_as("PID");
+      const Argument seconds = arguments.option("--seconds", options->seconds, "with --pid: stop after this long")
+                                   .shown_as("SECONDS")
+                                   .with_default();
       add_allocator(arguments, options->allocator, "the program's own");
       add_env(arguments, options->env);
       add_text(arguments, options->text, "stderr");
@@ -93,15 +152,19 @@ const Subcommand command(
       arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
-      arguments
-          .option("--weight", options->weight,
-                  "weight for --folded and --svg: bytes that are redundant, zeroed, kernel (zeroed by the kernel), "
-                  "refilled or returned; or ns (of large stores)")
-          .shown_as("WEIGHT")
-          .completed_by(stack_weight_names)
-          .with_default();
-      return [options, arguments] {
+      const Argument weight =
+          arguments
+              .option("--weight", options->weight,
+                      "weight for --folded and --svg: bytes that are redundant, zeroed, kernel (zeroed by the kernel; "
+                      "from outside the default), refilled or returned; or ns (of large stores)")
+              .shown_as("WEIGHT")
+              .completed_by(stack_weight_names)
+              .with_default();
+      return [options, arguments, pid, seconds, weight] {
         arguments.refuse_leftover();
+        options->has_pid = pid.given();
+        options->has_seconds = seconds.given();
+        options->has_weight = weight.given();
         return run(*options);
       };
     });

@@ -19,7 +19,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Mechanism, {{kMunmap, mechanism_name(kMunmap)},
 
 void to_json(Json& json, Cause cause) { json = cause_name(cause); }
 void from_json(const Json& json, Cause& cause) {
-  for (cause = Cause::kFresh; cause < Cause::kByProgram && json != cause_name(cause);) {
+  for (cause = Cause::kFresh; cause < Cause::kStores && json != cause_name(cause);) {
     cause = static_cast<Cause>(static_cast<int>(cause) + 1);
   }
 }
@@ -37,7 +37,7 @@ ZEROTAX_FIELDS(Metrics, calloc_calls, requested_bytes, zeroing_stores, zeroed_by
                offered_bytes, huge_blocks, own_ns, own_cpu_ns)
 ZEROTAX_FIELDS(KernelMetrics, zeroed_bytes, huge_bytes, fresh_bytes, refilled_bytes, returned_bytes, peak_bytes,
                zero_fill_faults, minor_faults, minor_faults_at_least, zeroed_interval_bytes, fault_cpu_ns,
-               zeroed_at_least_bytes, zeroed_at_most_bytes)
+               zeroed_at_least_bytes, zeroed_at_most_bytes, refilled_interval_bytes)
 ZEROTAX_FIELDS(Totals, calloc_calls, requested_bytes, zeroing_stores, zeroed_bytes, redundant_zeroed_bytes,
                examined_zeroed_bytes, zero_ns, zero_cpu_ns, zero_faults, timed_zeroed_bytes, malloc_calls, malloc_bytes,
                realloc_calls, realloc_bytes, by_hand, by_program, small_samples, unseen, in_free, free_calls, returned,
@@ -45,7 +45,7 @@ ZEROTAX_FIELDS(Totals, calloc_calls, requested_bytes, zeroing_stores, zeroed_byt
 ZEROTAX_FIELDS(SizeRow, from_bytes, below_bytes, calloc_calls, requested_bytes, malloc_calls, realloc_calls,
                zeroed_bytes, redundant_zeroed_bytes, by_hand_zeroed_bytes, by_hand_redundant_zeroed_bytes,
                unpopulated_blocks, kernel_zeroed_bytes, refilled_bytes, returned_bytes)
-ZEROTAX_FIELDS(SampledSite, zeroed_bytes, redundant_zeroed_bytes, kernel_zeroed_bytes)
+ZEROTAX_FIELDS(SampledSite, zeroed_bytes, redundant_zeroed_bytes, kernel_zeroed_bytes, kernel_interval_bytes)
 void to_json(Json& json, const ReturnedBytes& bytes) {
   json = Json::object();
   for (std::size_t i = 0; i < kMechanisms; ++i) {
@@ -62,7 +62,7 @@ ZEROTAX_FIELDS(RecordedProcess, pid, parent_pid, executable, command, allocator,
                user_ns, system_ns, gaps, figures, kernel, lost_blocks, threads)
 ZEROTAX_FIELDS(NotFollowed, pid, program, reason, processes, minor_faults, cpu_ns)
 ZEROTAX_FIELDS(TaxRow, cause, bytes, faults, cpu_ns, share_of_cpu, estimated, at_least_cpu_ns, at_most_cpu_ns,
-               at_most_bytes)
+               at_most_bytes, cpu_interval_ns)
 ZEROTAX_FIELDS(OtherFaults, faults, estimated_cpu_ns, noticed)
 ZEROTAX_FIELDS(NotRecorded, processes, minor_faults, cpu_ns, noticed)
 ZEROTAX_FIELDS(FaultCost, base_ns_per_byte, huge_ns_per_byte, samples, measured_in)
@@ -71,9 +71,11 @@ ZEROTAX_FIELDS(Tax, cpu_ns, recorder_cpu_ns, zeroing_cpu_ns, kernel_cpu_ns, shar
                kernel_unknown_processes, fault_cost, advice)
 ZEROTAX_FIELDS(RunResult, exit_status, signal, wall_ns, user_ns, system_ns)
 ZEROTAX_FIELDS(Rule, large_bytes, first_sample_bytes, last_sample_bytes)
+ZEROTAX_FIELDS(Outside, why, pid, zeroed_by, cpu_samples, fault_samples, lost_records, clearing_cpu_ns,
+               clearing_interval_ns, advisable, notes)
 ZEROTAX_FIELDS(Record, schema, zerotax_version, started, environment, command, allocator, run, rule, tax, totals,
                histogram, sites, kernel_zeroed_elsewhere_bytes, script_names, processes, not_followed, lost_processes,
-               arena_bytes)
+               arena_bytes, outside)
 ZEROTAX_FIELDS_READ(KnownRemedy, name, env, causes, words, costs, always, threads, huge_pages, since)
 
 /// allocators/<name>/upstream.json, as far as it is read here.

@@ -14,7 +14,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(SiteKind, {{SiteKind::kOther, "malloc"},
                                         {SiteKind::kFree, "free"},
                                         {SiteKind::kPurge, "purge"},
                                         {SiteKind::kProgram, "program"},
-                                        {SiteKind::kCleared, "by_program"}})
+                                        {SiteKind::kCleared, "by_program"},
+                                        {SiteKind::kFault, "fault"}})
 
 /// The object "zerotax.record/1" (results/schema/record.schema.json).
 Json record_json(const Record& record);

@@ -30,18 +30,22 @@ Zeroing zeroing_of(const ZeroRow& row, const ZeroCost& cost) {
 }
 
 Returned returned_of(const Tally& tally) {
-  Returned returned{};
+  Returned returned;
+  ReturnRow sum{};
   for (std::size_t cause = 0; cause < kReturnCauses; ++cause) {
     for (std::size_t i = 0; i < kMechanisms; ++i) {
       const ReturnRow& row = tally.returned[cause][i];
       if (row.calls == 0) continue;
-      returned.add(row);
+      sum.add(row);
       returned.rows.push_back({row, static_cast<ReturnCause>(cause), static_cast<Mechanism>(i)});
     }
   }
+  returned.calls = sum.calls;
+  returned.bytes = sum.bytes;
+  returned.cpu_ns = sum.cpu_ns;
   returned.sampled_calls = tally.sampled_returns;
   if (tally.sampled_returns == 0) return returned;
-  returned.interval_bytes = returned_interval(tally.small_returns).around(returned.bytes);
+  returned.interval_bytes = returned_interval(tally.small_returns).around(sum.bytes);
   return returned;
 }
 

@@ -28,14 +28,15 @@ enum class Cause {
   kUnexamined,
   kInFree,
   kByHand,
-  kByProgram
+  kByProgram,
+  kStores
 };
 
-/// fresh, refilled, returning, unseen, redundant, needed, unexamined, in_free, by_hand, by_program: as a recording has
-/// them.
+/// fresh, refilled, returning, unseen, redundant, needed, unexamined, in_free, by_hand, by_program, stores: as a
+/// recording has them.
 const char* cause_name(Cause cause);
 
-/// calloc, realloc, by hand, malloc, free, purge, program, memset: in words, for people.
+/// calloc, realloc, by hand, malloc, free, purge, program, memset, fault: in words, for people.
 const char* kind_text(SiteKind kind);
 
 /// munmap, madvise, brk, mremap or mmap.
@@ -81,7 +82,10 @@ struct ReturnedBy : ReturnRow {
   Mechanism mechanism{};
 };
 
-struct Returned : ReturnRow {
+struct Returned {
+  Count calls;
+  Count bytes;
+  Count cpu_ns;
   std::uint64_t sampled_calls = 0;
   std::vector<ReturnedBy> rows;
   IntervalBytes interval_bytes;
@@ -103,7 +107,7 @@ struct Metrics : Zeroing {
   Count free_calls;
   Count mapping_calls;  ///< not in the document
   Returned returned;
-  std::uint64_t offered_bytes = 0;
+  Count offered_bytes;
   HugeBlocks huge_blocks;
   std::uint64_t own_ns = 0;
   std::uint64_t own_cpu_ns = 0;
@@ -123,6 +127,7 @@ struct KernelMetrics {
   Count fault_cpu_ns;
   std::uint64_t zeroed_at_least_bytes = 0;
   Count zeroed_at_most_bytes;
+  IntervalBytes refilled_interval_bytes;
 };
 
 struct Totals : Metrics {
@@ -154,6 +159,7 @@ struct SampledSite {
   std::uint64_t zeroed_bytes = 0;
   std::uint64_t redundant_zeroed_bytes = 0;
   std::uint64_t kernel_zeroed_bytes = 0;
+  IntervalBytes kernel_interval_bytes;
 };
 
 /// Those that are not 0.
@@ -239,6 +245,7 @@ struct TaxRow {
   std::uint64_t at_least_cpu_ns = 0;
   std::optional<Count> at_most_cpu_ns;
   std::optional<Count> at_most_bytes;
+  std::optional<std::array<std::uint64_t, 2>> cpu_interval_ns;
 };
 
 struct OtherFaults {
@@ -282,7 +289,7 @@ struct Tax {
 };
 
 struct RunResult {
-  int exit_status = 0;
+  Measured<int> exit_status = 0;
   OrNull<std::string> signal;
   std::int64_t wall_ns = 0;
   std::int64_t user_ns = 0;
@@ -293,6 +300,20 @@ struct Rule {
   std::uint64_t large_bytes = kLargeBytes;
   std::uint64_t first_sample_bytes = kFirstSampleBytes;
   std::uint64_t last_sample_bytes = kLastSampleBytes;
+};
+
+/// How a program was recorded that zerotax's library is not in.
+struct Outside {
+  std::string why;  ///< it is not
+  std::optional<std::int32_t> pid;
+  std::string zeroed_by;  ///< counted, sampled or bounded
+  std::uint64_t cpu_samples = 0;
+  std::uint64_t fault_samples = 0;
+  std::uint64_t lost_records = 0;
+  Count clearing_cpu_ns;
+  std::optional<std::array<std::uint64_t, 2>> clearing_interval_ns;
+  bool advisable = false;  ///< zerotax advise can start it with settings, and a library
+  std::vector<std::string> notes;
 };
 
 /// Everything about one recorded run: the object "zerotax.record/1".
@@ -310,6 +331,7 @@ struct Record : DocumentHead {
   std::vector<NotFollowed> not_followed;
   std::uint64_t lost_processes = 0;
   std::uint64_t arena_bytes = 0;
+  std::optional<Outside> outside;
 };
 
 /// The summary for the terminal: 80 columns.

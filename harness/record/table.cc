@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "observe/symbols.h"
+#include "record/outside/table.h"
 #include "record/tax.h"
 #include "record/tax_table.h"
 
@@ -236,16 +237,27 @@ std::string warnings(const Record& record) {
   return text;
 }
 
+/// From outside there is no more.
+std::string outside_text(const Record& record) {
+  std::string text = outside_head(record) + tax_text(record.tax) + outside_sites(record) +
+                     script_names_lines(record.script_names) + "\n" + wrap(record.tax.advice) + outside_remarks(record);
+  if (next_step(record).empty()) return text;
+  return text + "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n";
+}
+
 }  // namespace
 
 const char* kind_text(SiteKind kind) {
-  constexpr const char* kWords[] = {"calloc", "realloc", "by hand", "malloc", "free", "purge", "program", "memset"};
+  constexpr const char* kWords[] = {"calloc", "realloc", "by hand", "malloc", "free",
+                                    "purge",  "program", "memset",  "fault"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
 std::string record_text(const Record& record) {
+  if (record.outside) return outside_text(record);
   const RunResult& run = record.run;
-  const std::string end = run.signal ? "was killed by " + *run.signal : fmt::format("exited with {}", run.exit_status);
+  const std::string end =
+      run.signal ? "was killed by " + *run.signal : fmt::format("exited with {}", run.exit_status.value_or(0));
   std::string text = recorder_cost_text(record.tax);
   text += wrap(fmt::format("zerotax record: {} {} after {}, {} of CPU time, {}.", file_name(record.command.front()),
                            end, format_ns(static_cast<double>(run.wall_ns)),
@@ -263,6 +275,7 @@ std::string record_text(const Record& record) {
 }
 
 std::string next_step(const Record& record) {
+  if (record.outside && !record.outside->advisable) return "";
   return is_worth_advice(record.tax) ? "zerotax advise -- " + shell_text(record.command) : "";
 }
 

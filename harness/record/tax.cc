@@ -26,6 +26,7 @@ struct Stores : ZeroRow {
 constexpr double kMostNsPerByte = 0.25;
 constexpr std::uint64_t kMostNsPerStore = 10;
 constexpr const char* kNoCpuTime = "the kernel counted no CPU time for the run";
+constexpr const char* kBytesOutside = "from outside, the sizes of stores are not known";
 constexpr const char* kUntimed = "stores under 64 KiB are counted, but not timed";
 
 Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
@@ -105,19 +106,28 @@ void cap(Tax& tax) {
   }
 }
 
-/// The kernel's part: what was seen of it, and what may have come in addition.
-void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
-  const KernelPart& kernel = input.kernel;
-  const auto fault_ns = static_cast<std::uint64_t>(kernel.fault_ns(cost));
-  const std::uint64_t refilled_ns = part_of(fault_ns, kernel.refilled, kernel.zeroed);
-  const std::uint64_t refill_faults = part_of(kernel.faults, kernel.refilled, kernel.zeroed);
-  const auto add = [&](Cause cause, std::uint64_t bytes, std::uint64_t faults, std::uint64_t ns) {
-    TaxRow& row = tax.rows.emplace_back(known_row(cause, bytes, ns));
-    row.faults = faults;
-    row.estimated = true;
-  };
-  add(Cause::kFresh, kernel.zeroed - kernel.refilled, kernel.faults - refill_faults, fault_ns - refilled_ns);
-  add(Cause::kRefilled, kernel.refilled, refill_faults, refilled_ns);
+void set_sampled(TaxRow& row, const SampledTime& time) {
+  row.cpu_ns = row.at_least_cpu_ns = time.ns;
+  row.cpu_interval_ns = time.interval_ns;
+}
+
+/// From outside, nobody knows whether stores of zeros were redundant.
+TaxRow outside_row(Cause cause, const Count& bytes, const Measured<SampledTime>& time, std::uint64_t most_ns) {
+  TaxRow row = known_row(cause, 0, 0);
+  row.bytes = bytes;
+  if (time) {
+    set_sampled(row, *time);
+  } else {
+    set_unknown(row, time.why(), most_ns);
+  }
+  return row;
+}
+
+TaxRow returning_row(const TaxInput& input) {
+  if (input.outside != nullptr) {
+    const OutsideTimes& times = *input.outside;
+    return outside_row(Cause::kReturning, times.returned_bytes, times.returning, times.system_ns);
+  }
   TaxRow returning = known_row(Cause::kReturning, 0, 0);
   for (const auto& causes : input.sum.returned) {
     for (const ReturnRow& row : causes) {
@@ -126,7 +136,31 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
     }
   }
   returning.cpu_ns = returning.at_least_cpu_ns;
-  tax.rows.push_back(returning);
+  return returning;
+}
+
+/// The kernel's part: what was seen of it, and what may have come in addition.
+void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
+  const KernelPart& kernel = input.kernel;
+  const auto sampled = input.outside != nullptr ? input.outside->zero_fills : std::nullopt;
+  auto fault_ns = sampled ? sampled->ns : static_cast<std::uint64_t>(kernel.fault_ns(cost));
+  if (input.outside != nullptr && fault_ns > input.outside->system_ns) {
+    fault_ns = input.outside->system_ns;
+    tax.capped = true;
+  }
+  const std::uint64_t refilled_ns = part_of(fault_ns, kernel.refilled, kernel.zeroed);
+  const std::uint64_t refill_faults = part_of(kernel.faults, kernel.refilled, kernel.zeroed);
+  const auto add = [&](Cause cause, std::uint64_t bytes, std::uint64_t faults, std::uint64_t ns) {
+    TaxRow& row = tax.rows.emplace_back(known_row(cause, bytes, ns));
+    row.faults = faults;
+    row.estimated = !sampled;
+    if (!sampled) return;
+    row.cpu_interval_ns = {part_of(sampled->interval_ns[0], ns, fault_ns),
+                           part_of(sampled->interval_ns[1], ns, fault_ns)};
+  };
+  add(Cause::kFresh, kernel.zeroed - kernel.refilled, kernel.faults - refill_faults, fault_ns - refilled_ns);
+  add(Cause::kRefilled, kernel.refilled, refill_faults, refilled_ns);
+  tax.rows.push_back(returning_row(input));
   if (!kernel.unlimited && kernel.unseen == 0) return;
   TaxRow unseen = known_row(Cause::kUnseen, 0, 0);
   const bool is_priced = !kernel.unlimited && cost.base_ns_per_byte;
@@ -164,7 +198,7 @@ bool is_narrow(const Bounds& bounds) { return bounds.most && (*bounds.most - bou
 
 /// What may have come in addition cannot have taken more than the time that is left.
 void cap_bounds(Tax& tax) {
-  const std::uint64_t least = bounds_of(tax.rows, Cause::kByProgram).least;
+  const std::uint64_t least = bounds_of(tax.rows, Cause::kStores).least;
   const std::uint64_t left = less(tax.cpu_ns, least);
   for (TaxRow& row : tax.rows) {
     if (row.at_most_cpu_ns && *row.at_most_cpu_ns) {
@@ -187,7 +221,7 @@ std::string why_not(const std::vector<TaxRow>& rows) {
 }
 
 void put_sums(Tax& tax) {
-  Bounds zeroing = bounds_of(tax.rows, Cause::kByProgram);
+  Bounds zeroing = bounds_of(tax.rows, Cause::kStores);
   if (zeroing.most && tax.cpu_ns != 0) zeroing.most = std::max(zeroing.least, std::min(*zeroing.most, tax.cpu_ns));
   const std::string why = why_not(tax.rows);
   const auto value = [&](const Bounds& bounds) {
@@ -264,6 +298,11 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
     return "Try next: reuse buffers, or allocate less: most of what is zeroed is memory that the program never had "
            "before.";
   }
+  if (cause == Cause::kStores) {
+    return "Try next: clear less, or later: find who stores zeros with zerotax profile, whose call tree names the "
+           "callers "
+           "of memset.";
+  }
   if (cause == Cause::kByProgram) {
     return "Try next: clear less often what the program itself clears by memset; the sites say where.";
   }
@@ -278,6 +317,11 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
   for (std::size_t i = 0; i < kReturnCauses; ++i) {
     for (const ReturnRow& row : input.sum.returned[i]) (i == kByProgram ? by_program : all) += row.bytes;
   }
+  if (input.outside != nullptr && allocator_name(input.allocator).empty()) {
+    return "Try next: keep memory for reuse: by the setting of the program's allocator that makes it return less to "
+           "the "
+           "kernel, or by pools of buffers in the program; the sites say where.";
+  }
   if (by_program > all) return "Try next: keep the memory that the program itself unmaps, and use it again.";
   return keeping_advice(cause, input.allocator);
 }
@@ -285,9 +329,9 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
 }  // namespace
 
 const char* cause_name(Cause cause) {
-  constexpr const char* kNames[] = {"fresh",  "refilled",   "returning", "unseen",  "redundant",
-                                    "needed", "unexamined", "in_free",   "by_hand", "by_program"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Cause::kByProgram) + 1);
+  constexpr const char* kNames[] = {"fresh",      "refilled", "returning", "unseen",     "redundant", "needed",
+                                    "unexamined", "in_free",  "by_hand",   "by_program", "stores"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Cause::kStores) + 1);
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -313,7 +357,12 @@ Tax make_tax(const TaxInput& input, const FaultCost& cost) {
   tax.other_faults = {others, static_cast<std::uint64_t>(as_double(others * kPageBytes) * ns_per_byte)};
   tax.other_faults.noticed = share_of_cpu(tax, tax.other_faults.estimated_cpu_ns) >= kNoticed;
   tax.not_recorded.noticed = misses_programs(tax);
-  add_store_rows(tax, input, ns_per_byte);
+  if (input.outside != nullptr) {
+    tax.rows.push_back(
+        outside_row(Cause::kStores, NotAvailable{kBytesOutside}, input.outside->stores, input.outside->user_ns));
+  } else {
+    add_store_rows(tax, input, ns_per_byte);
+  }
   cap(tax);
   cap_bounds(tax);
   put_sums(tax);

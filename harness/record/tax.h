@@ -1,11 +1,29 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 
 #include "record/kernel_part.h"
 #include "record/result.h"
 
 namespace zerotax::record {
+
+/// A part of the CPU time by samples, in nanoseconds, with its 95 % interval.
+struct SampledTime {
+  std::uint64_t ns = 0;
+  std::array<std::uint64_t, 2> interval_ns{};
+};
+
+/// What samples say of a program that is recorded from outside, in place of what is measured inside.
+struct OutsideTimes {
+  std::optional<SampledTime> zero_fills;  ///< nothing: bytes times the cost of a fault
+  Measured<SampledTime> returning;
+  Count returned_bytes;
+  Measured<SampledTime> stores;  ///< of zeros, without the faults in them
+  std::uint64_t user_ns = 0;     ///< that stores took at most, and
+  std::uint64_t system_ns = 0;   ///< returning memory, where they are not sampled
+};
 
 /// What is known of a run: of all its threads, and of all its processes.
 struct TaxInput {
@@ -15,6 +33,7 @@ struct TaxInput {
   std::string stores_unseen = {};  ///< why an allocator's stores of zeros were not seen; empty if they were
   NotRecorded not_recorded = {};   ///< its CPU time is in no share
   std::string allocator = {};      ///< the library whose remedies the advice may name
+  const OutsideTimes* outside = nullptr;
 };
 
 /// All but `timing_changed` and `kernel_unknown_processes`. Stores are timed by the clock of their thread, less the

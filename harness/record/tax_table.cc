@@ -23,7 +23,7 @@ const char* words_of(Cause cause) {
   constexpr const char* kWords[] = {"kernel: fresh memory",    "kernel: refilled memory", "kernel: returning it",
                                     "kernel: not seen",        "allocator: redundant",    "allocator: needed",
                                     "allocator: not examined", "allocator: inside free",  "program: malloc+memset",
-                                    "program: other memset"};
+                                    "program: other memset",   "stores of zeros"};
   return kWords[static_cast<std::size_t>(cause)];
 }
 
@@ -42,8 +42,10 @@ std::string rows_text(const Tax& tax) {
                {"CPU time", Unit::kText, 12, "", {}, 1, Column::Side::kRight},
                {"share", Unit::kPercent, 10}});
   for (const TaxRow& row : tax.rows) {
+    const bool sampled = row.cpu_interval_ns && row.cpu_ns.value_or(0) != 0;
     table.add({words_of(row.cause), bounded(row.bytes, row.at_most_bytes, Unit::kBytes), row.faults,
-               (is_estimated(row) ? "~" : "") + bounded(row.cpu_ns, row.at_most_cpu_ns, Unit::kNs), row.share_of_cpu});
+               (is_estimated(row) || sampled ? "~" : "") + bounded(row.cpu_ns, row.at_most_cpu_ns, Unit::kNs),
+               row.share_of_cpu});
   }
   return "\n" + table.text();
 }

@@ -201,7 +201,8 @@ struct ThreadBlock : Tally {
   char name[16];
 };
 
-enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther, kFree, kPurge, kProgram, kCleared };
+/// kFault: where memory was populated, of a program that is recorded from outside.
+enum class SiteKind : std::uint32_t { kCalloc, kRealloc, kByHand, kOther, kFree, kPurge, kProgram, kCleared, kFault };
 
 /// Sets what is the most so far.
 inline void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {

@@ -1,10 +1,10 @@
-#include "profile/tree_clock.h"
+#include "observe/tree_clock.h"
 
 #include <algorithm>
 
 #include "os/process_info.h"
 
-namespace zerotax::profile {
+namespace zerotax {
 
 bool TreeClock::read(pid_t pid, Times& times) {
   const auto cpu_ns = process_cpu_ns(pid);
@@ -22,8 +22,14 @@ TreeClock::TreeClock(const std::vector<pid_t>& processes) {
   }
 }
 
+void TreeClock::add(pid_t process) {
+  Times times;
+  if (read(process, times)) processes_.push_back({process, {}, times, false});
+}
+
 void TreeClock::look() {
   for (Watched& process : processes_) {
+    if (process.ended) continue;
     Times now;
     process.ended = !read(process.pid, now);
     if (!process.ended) process.last = now;
@@ -60,4 +66,4 @@ std::uint64_t TreeClock::faults() const {
 double TreeClock::user_s() const { return sum_s(true); }
 double TreeClock::system_s() const { return sum_s(false); }
 
-}  // namespace zerotax::profile
+}  // namespace zerotax

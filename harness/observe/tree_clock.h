@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-namespace zerotax::profile {
+namespace zerotax {
 
 /// The CPU time that some running processes, and the children that they wait for, use from its construction on. A
 /// process that ends keeps what it had at the last look.
 class TreeClock {
  public:
   explicit TreeClock(const std::vector<pid_t>& processes);
+  /// A process that one of them started meanwhile: all that it used counts.
+  void add(pid_t process);
   void look();
 
   [[nodiscard]] double user_s() const;
@@ -41,4 +43,4 @@ class TreeClock {
   std::vector<Watched> processes_;
 };
 
-}  // namespace zerotax::profile
+}  // namespace zerotax

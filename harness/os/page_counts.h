@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// Minor faults of some processes and of all that they start, and the pages that the kernel zeroed for them, by
+/// counting perf events, which take no samples: exact. A process that faults pays some 0.1 µs a fault for the pages.
+class PageCounts {
+ public:
+  struct Counts {
+    std::optional<std::uint64_t> minor_faults;
+    std::optional<std::uint64_t> zeroed_pages;       ///< of the base size, zeroed by a fault
+    std::optional<std::uint64_t> zeroed_huge_pages;  ///< of 2 MiB, likewise
+  };
+
+  /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_not`.
+  PageCounts();
+  /// Of processes that run, from now on.
+  explicit PageCounts(const std::vector<pid_t>& processes);
+  PageCounts(const PageCounts&) = delete;
+  PageCounts& operator=(const PageCounts&) = delete;
+
+  /// So far. With each descriptor that cannot be read, less.
+  [[nodiscard]] Counts read() const;
+  /// Whether faults that the kernel itself takes for a process (a read into fresh memory) count too.
+  [[nodiscard]] bool whole() const { return whole_; }
+  /// Why no page is counted: it takes a tracepoint, which is root's. Empty if they are.
+  [[nodiscard]] const std::string& why_no_pages() const { return why_no_pages_; }
+
+ private:
+  enum class Source { kFaults, kPages, kHugePages };
+  bool open(Source source, pid_t thread);
+  bool open_all(Source source, const std::vector<pid_t>& processes);
+  void open_sources(const std::vector<pid_t>& processes);
+
+  std::uint64_t allocation_ = 0;  ///< the tracepoint's number; 0: not to be had
+  bool whole_ = true;
+  std::string why_no_pages_;
+  std::vector<UniqueFd> fds_[3];
+};
+
+}  // namespace zerotax

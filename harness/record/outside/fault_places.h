@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "observe/address_space.h"
+#include "observe/frame.h"
+#include "observe/symbols.h"
+#include "observe/unwinder.h"
+#include "os/perf_sampler.h"
+#include "record/outside/holdings_watch.h"
+
+namespace zerotax::record {
+
+/// Faults that samples stand for.
+struct SampledFaults {
+  std::uint64_t samples = 0;
+  double faults = 0;
+  double squares = 0;  ///< of what each sample stands for: they need not be alike
+
+  void add(double times) {
+    ++samples;
+    faults += times;
+    squares += times * times;
+  }
+  /// Samples that all stand for the same and tell as much (Kish, Survey Sampling, 1965).
+  [[nodiscard]] double effective() const { return squares > 0 ? faults * faults / squares : 0; }
+};
+
+/// A call stack under which memory was populated.
+struct FaultPlace {
+  std::vector<NamedFrame> frames;  ///< innermost first, without functions that write for their caller
+  SampledFaults faults;
+  double refilled = 0;  ///< of the faults: beyond what the process was growing by just then
+};
+
+/// Takes samples of page faults apart: which populated anonymous memory, and where the program was. Called in the
+/// recorder's thread, in the order of time.
+class FaultPlaces {
+ public:
+  explicit FaultPlaces(const HoldingsWatch& holdings) : holdings_(holdings) {}
+
+  /// Processes that run already.
+  void begin(const std::vector<pid_t>& processes);
+  void change(const PerfEvent& event);
+  void fault(const PerfEvent& event, const Stack& stack, Unwinder& unwinder);
+
+  /// Once, after HoldingsWatch::finish(): most faults first.
+  std::vector<FaultPlace> finish();
+  [[nodiscard]] const SampledFaults& all() const { return all_; }
+  /// Of anonymous memory, in processes that share none with another.
+  [[nodiscard]] const SampledFaults& zero_fills() const { return zero_fills_; }
+  /// Likewise after a fork: each may have copied a page.
+  [[nodiscard]] const SampledFaults& unsure() const { return unsure_; }
+
+ private:
+  /// Where a function lies that may be named later.
+  struct Spot {
+    Frame frame;
+    std::string name;  ///< of its file, and where that can be read
+    std::string path;
+    std::uint64_t address = 0;  ///< in the file
+  };
+  struct Place {
+    std::vector<Spot> spots;  ///< innermost first
+    SampledFaults faults;
+    double refilled = 0;
+  };
+  struct Waiting {
+    pid_t pid = 0;
+    std::uint64_t time_ns = 0;
+    Place* place = nullptr;
+    double faults = 0;
+  };
+
+  const Region* region(pid_t pid, std::uint64_t address);
+  void read_space(pid_t pid);
+  Spot spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder);
+  void attribute(std::uint64_t before_ns);
+
+  const HoldingsWatch& holdings_;
+  std::map<pid_t, AddressSpace> spaces_;
+  std::map<pid_t, std::uint64_t> space_read_ns_;
+  std::set<pid_t> sharing_;
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> biases_;  ///< by path and where it is mapped
+  std::map<Stack, Place> places_;
+  std::vector<Waiting> waiting_;
+  SampledFaults all_;
+  SampledFaults zero_fills_;
+  SampledFaults unsure_;
+};
+
+}  // namespace zerotax::record

@@ -1,0 +1,214 @@
+#include "record/outside/holdings_watch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "os/clock.h"
+#include "os/page.h"
+#include "os/process_info.h"
+#include "record/kernel_part.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr std::int64_t kShortestPauseNs = 500'000;
+constexpr std::int64_t kLongestPauseNs = 10'000'000;
+/// Between two looks, of the time that has passed.
+constexpr std::int64_t kPartBetween = 200;
+/// Looking takes one part in so many of the time, at most.
+constexpr std::int64_t kLookingShare = 20;
+constexpr std::int64_t kChildrenPauseNs = 10'000'000;
+constexpr std::size_t kMostGrowths = 100'000;
+/// Of one that has many more, as a build's are, the others are known by the sums alone.
+constexpr std::size_t kMostWatched = 20'000;
+
+}  // namespace
+
+HoldingsWatch::HoldingsWatch(const std::vector<pid_t>& processes) : clock_(processes), began_ns_(monotonic_ns()) {
+  for (const pid_t pid : processes) begin(pid, 0, true);
+  thread_ = std::thread([this] { work(); });
+}
+
+HoldingsWatch::HoldingsWatch() : wait_for_child_(true), clock_({}), began_ns_(monotonic_ns()) {
+  thread_ = std::thread([this] { work(); });
+}
+
+HoldingsWatch::~HoldingsWatch() {
+  done_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void HoldingsWatch::finish() {
+  done_ = true;
+  thread_.join();
+  look();
+}
+
+void HoldingsWatch::work() {
+  while (!done_) {
+    const std::int64_t now = monotonic_ns();
+    look();
+    const std::int64_t taken = monotonic_ns() - now;
+    const std::int64_t pause = std::max(std::clamp((now - began_ns_) / kPartBetween, kShortestPauseNs, kLongestPauseNs),
+                                        kLookingShare * taken);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<std::int64_t>(pause, 1'000'000'000)));
+  }
+}
+
+/// `ran_before`: what it holds now is no growth.
+void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
+  const auto facts = process_facts(pid);
+  const auto parts = resident_parts(pid);
+  if (!facts || !parts) return;
+  HeldProcess process;
+  process.pid = pid;
+  process.parent = parent != 0 ? parent : facts->parent;
+  process.executable = process_program(pid);
+  process.words = process_command(pid);
+  process.first_ns = process.last_ns = monotonic_ns();
+  const auto of_parent = processes_.find(parent);
+  process.forked = of_parent != processes_.end() && of_parent->second.executable == process.executable;
+  Watched watched;
+  watched.others = parts->others;
+  watched.resident_peak = parts->peak;
+  const std::uint64_t faults = process_minor_faults(pid).value_or(0);
+  process.held = process.peak = parts->anonymous;
+  if (ran_before) {
+    watched.faults_before = faults;
+    watched.user_before_ns = facts->user_ns;
+    watched.system_before_ns = facts->system_ns;
+    process.begin = watched.base = parts->anonymous;
+  } else if (process.forked) {
+    // It began with its parent's pages; what it has added since then is not known.
+    process.faults = faults;
+    process.begin = watched.base = parts->anonymous;
+    process.grown_at_most = std::min(parts->anonymous, faults * kPageBytes);
+    watched.grown_at_most_before = process.grown_at_most;
+  } else {
+    process.faults = faults;
+    process.grown = process.grown_at_most = parts->anonymous;
+    watched.growths.push_back({0, static_cast<std::uint64_t>(process.first_ns), process.grown});
+  }
+  watched.peak_at_most = process.peak;
+  const std::lock_guard lock(mutex_);
+  processes_[pid] = std::move(process);
+  watched_[pid] = std::move(watched);
+}
+
+/// It has become another program: what it held before is gone.
+void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched) {
+  watched.grown_before = process.grown;
+  watched.grown_at_most_before = process.grown_at_most;
+  watched.base = watched.peak_at_most = watched.others = 0;
+  process.peak = process.held = 0;
+  process.executable = process_program(process.pid);
+  process.words = process_command(process.pid);
+  process.forked = false;
+}
+
+void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int64_t now, std::uint64_t faults) {
+  const auto parts = resident_parts(process.pid);
+  if (!parts) return;
+  // The most that was ever resident never falls, but by some pages that CPUs have not added up yet.
+  const bool is_new = parts->peak < watched.resident_peak / 2 || process_program(process.pid) != process.executable;
+  if (is_new) note_exec(process, watched);
+  watched.resident_peak = parts->peak;
+  // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
+  // most that was ever resident.
+  watched.huge = watched.huge || less(parts->anonymous, process.held) > (faults - process.faults) * kPageBytes;
+  const std::uint64_t populated = (faults - process.faults) * (watched.huge ? kHugePageBytes : kPageBytes);
+  const std::uint64_t ever = std::max(parts->anonymous, less(parts->peak, std::min(parts->others, watched.others)));
+  watched.peak_at_most = std::max({watched.peak_at_most, parts->anonymous, std::min(process.held + populated, ever)});
+  if (parts->anonymous > process.peak) {
+    const auto from = static_cast<std::uint64_t>(process.last_ns);
+    if (watched.growths.size() < kMostGrowths) {
+      watched.growths.push_back({from, static_cast<std::uint64_t>(now), parts->anonymous - process.peak});
+    }
+    process.peak = parts->anonymous;
+  }
+  process.held = parts->anonymous;
+  watched.others = parts->others;
+  process.grown = watched.grown_before + less(process.peak, watched.base);
+  process.grown_at_most = watched.grown_at_most_before + less(watched.peak_at_most, watched.base);
+}
+
+/// By the last fifth of its faults, or up to twice as many.
+void HoldingsWatch::note_trend(HeldProcess& process, Watched& watched) {
+  auto& [older, newer] = watched.marks;
+  const auto populated = as_double((process.faults - older.first) * kPageBytes);
+  if (populated > 0) process.growing = std::min(1.0, as_double(less(process.grown, older.second)) / populated);
+  if (process.faults < newer.first + newer.first / 4 + 1) return;
+  older = newer;
+  newer = {process.faults, process.grown};
+}
+
+void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t now) {
+  const auto facts = process_facts(process.pid);
+  const auto faults = process_minor_faults(process.pid);
+  if (!facts || !faults || facts->state == 'X') {
+    process.ended = true;
+    return;
+  }
+  const std::uint64_t since = less(*faults, watched.faults_before);
+  note_memory(process, watched, now, std::max(since, process.faults));
+  process.faults = std::max(since, process.faults);
+  note_trend(process, watched);
+  process.user_ns = facts->user_ns - watched.user_before_ns;
+  process.system_ns = facts->system_ns - watched.system_before_ns;
+  process.last_ns = now;
+  process.ended = facts->state == 'Z';
+}
+
+void HoldingsWatch::find_children() {
+  if (wait_for_child_) {
+    const std::string ours = process_program(::getpid());
+    for (const pid_t child : process_children(::getpid())) {
+      const std::string program = process_program(child);
+      if (program.empty() || program == ours) continue;
+      begin(child, 0, false);
+      clock_.add(child);
+      wait_for_child_ = !processes_.contains(child);
+    }
+    return;
+  }
+  const std::int64_t now = monotonic_ns();
+  if (now < children_due_ns_ || processes_.size() >= kMostWatched) return;
+  std::vector<std::pair<pid_t, pid_t>> found;
+  for (const auto& [pid, process] : processes_) {
+    if (process.ended) continue;
+    for (const pid_t child : process_children(pid)) found.emplace_back(child, pid);
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [child, parent] = found[i];
+    if (processes_.contains(child)) continue;
+    begin(child, parent, false);
+    if (!processes_.contains(child)) continue;
+    clock_.add(child);
+    for (const pid_t grandchild : process_children(child)) found.emplace_back(grandchild, child);
+  }
+  const std::int64_t end = monotonic_ns();
+  children_due_ns_ = end + std::max(kChildrenPauseNs, kLookingShare * (end - now));
+}
+
+void HoldingsWatch::look() {
+  find_children();
+  {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t now = monotonic_ns();
+    for (auto& [pid, process] : processes_) {
+      if (!process.ended) look_at(process, watched_.at(pid), now);
+    }
+    looked_ns_ = static_cast<std::uint64_t>(now);
+  }
+  clock_.look();
+}
+
+std::optional<std::vector<HoldingsWatch::Growth>> HoldingsWatch::growths(pid_t pid) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = watched_.find(pid);
+  return found != watched_.end() ? std::optional(found->second.growths) : std::nullopt;
+}
+
+}  // namespace zerotax::record

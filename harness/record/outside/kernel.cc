@@ -1,0 +1,142 @@
+#include "record/outside/kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/distributions.h"
+#include "os/page.h"
+
+namespace zerotax::record {
+namespace {
+
+using Method = OutsideKernel::Method;
+
+/// Less than this part of what samples say is lost in their interval.
+constexpr std::uint64_t kNegligible = 100;
+
+/// Sums over the processes that were looked at.
+struct Looked {
+  std::uint64_t faults = 0;
+  std::uint64_t grown = 0;
+  std::uint64_t grown_at_most = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t held = 0;
+  std::uint64_t peak = 0;
+};
+
+Looked looked_at(const OutsideData& data) {
+  Looked sum;
+  for (const auto& [pid, process] : data.processes) {
+    sum.faults += process.faults;
+    sum.grown += process.grown;
+    sum.grown_at_most += process.grown_at_most;
+    sum.begin += process.begin;
+    sum.held += process.held;
+    sum.peak += process.peak;
+  }
+  sum.faults = less(sum.faults, data.faults_before_exec);
+  return sum;
+}
+
+/// The program's own after its exec, as the kernel counted them for whoever waits for it.
+std::uint64_t waited_faults(const OutsideData& data) {
+  if (!data.run || !data.run->minor_faults) return 0;
+  return less(*data.run->minor_faults, data.faults_before_exec);
+}
+
+/// Perf counts the faults of every descendant; /proc also those of system calls that populate memory (mlock,
+/// MAP_POPULATE), of which perf is told nothing.
+std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
+  return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data)});
+}
+
+std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, value))); }
+
+void count_pages(OutsideKernel& kernel, const OutsideData& data) {
+  kernel.method = Method::kCounted;
+  kernel.part.huge = *data.counts.zeroed_huge_pages * kHugePageBytes;
+  kernel.part.zeroed = *data.counts.zeroed_pages * kPageBytes + kernel.part.huge;
+  kernel.part.faults = *data.counts.zeroed_pages + *data.counts.zeroed_huge_pages;
+}
+
+/// Of faults in user mode, samples say which populated anonymous memory. Of the others nothing is known.
+void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
+  kernel.method = Method::kSampled;
+  KernelPart& part = kernel.part;
+  const std::uint64_t sampled = data.counts.minor_faults.value_or(part.minor_faults);
+  const double all = data.faults.faults;
+  part.faults = rounded(data.zero_fills.faults / all * as_double(sampled));
+  part.zeroed = part.faults * kPageBytes;
+  const std::uint64_t unsure = rounded(data.unsure.faults / all * as_double(sampled));
+  part.unseen = (unsure + less(part.minor_faults, sampled)) * kPageBytes + data.huge_bytes;
+  if (unsure == 0 && data.huge_bytes == 0 && part.unseen * kNegligible < part.zeroed) part.unseen = 0;
+  if (unsure != 0) {
+    part.why_not = "after a fork, a fault may copy a page: only root can tell";
+  } else if (data.huge_bytes != 0) {
+    part.why_not = "huge pages were populated on this machine: whose, only root can tell";
+  } else if (part.unseen != 0) {
+    part.why_not = "faults that the kernel takes for the program are not sampled: only root may";
+  }
+  const auto trials = static_cast<std::size_t>(data.faults.effective());
+  if (trials == 0) return;
+  const auto hits = static_cast<std::size_t>(std::llround(data.zero_fills.faults / all * static_cast<double>(trials)));
+  const auto interval = binomial_interval(std::min(hits, trials), trials);
+  const auto bytes = [&](double share) { return rounded(share * as_double(sampled)) * kPageBytes; };
+  kernel.zeroed_interval = {bytes(interval.low), bytes(interval.high)};
+}
+
+void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked) {
+  KernelPart& part = kernel.part;
+  part.zeroed = std::min(looked.grown, part.minor_faults * kPageBytes);
+  part.faults = part.zeroed / kPageBytes;
+  part.unseen = less(part.minor_faults * kPageBytes, part.zeroed) + data.huge_bytes;
+  part.why_not = data.denied.empty() ? "no page fault was sampled" : data.denied.substr(0, data.denied.find(';'));
+}
+
+/// Of bytes that nobody looked at: those that one process populated after the last look at it are growth as those
+/// before were. Of others nothing is known, and they count as growth.
+std::uint64_t likely_growth(const OutsideKernel& kernel, const OutsideData& data, std::uint64_t unseen_bytes) {
+  const auto root = data.processes.find(data.run ? data.run->pid : data.pid.value_or(0));
+  if (root == data.processes.end() || kernel.unseen_faults == 0) return unseen_bytes;
+  const std::uint64_t seen = less(root->second.faults, data.faults_before_exec);
+  const std::uint64_t after = data.run                     ? less(waited_faults(data), seen)
+                              : data.processes.size() == 1 ? kernel.unseen_faults
+                                                           : 0;
+  const double share = std::min(1.0, as_double(after) / as_double(kernel.unseen_faults));
+  return rounded(as_double(unseen_bytes) * (1 - share * (1 - root->second.growing)));
+}
+
+}  // namespace
+
+OutsideKernel outside_kernel(const OutsideData& data) {
+  const Looked looked = looked_at(data);
+  OutsideKernel kernel;
+  KernelPart& part = kernel.part;
+  part.minor_faults = minor_faults(data, looked);
+  part.peak = looked.peak;
+  if (data.counts.zeroed_pages) {
+    count_pages(kernel, data);
+  } else if (data.faults.samples != 0) {
+    divide_faults(kernel, data);
+  } else {
+    bound(kernel, data, looked);
+  }
+  // What nobody looked at may have been growth, all of it.
+  kernel.unseen_faults = less(part.minor_faults, looked.faults);
+  const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * kHugePageBytes);
+  const std::uint64_t unseen = kernel.unseen_faults * kPageBytes + huge;
+  const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
+  const std::uint64_t most = less(part.zeroed, looked.grown);
+  part.refilled =
+      std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
+  kernel.refilled_interval = {least, most};
+  part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
+  return kernel;
+}
+
+const char* method_name(Method method) {
+  constexpr const char* kNames[] = {"counted", "sampled", "bounded"};
+  return kNames[static_cast<std::size_t>(method)];
+}
+
+}  // namespace zerotax::record

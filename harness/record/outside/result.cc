@@ -1,0 +1,253 @@
+#include "record/outside/result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/distributions.h"
+#include "base/units.h"
+#include "os/child.h"
+#include "os/environment.h"
+#include "os/page.h"
+#include "os/process_info.h"
+#include "os/program_file.h"
+#include "record/outside/kernel.h"
+#include "record/remedies.h"
+#include "record/tax.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr const char* kInside = "seen by zerotax's library only, which is not in this program";
+constexpr const char* kNoSamples = "nothing was sampled";
+constexpr const char* kKernelHidden = "the kernel's time is sampled as root, or with kernel.perf_event_paranoid 1";
+constexpr const char* kNoNames = "the kernel hides the names of its functions (kernel.kptr_restrict)";
+constexpr std::size_t kMostListed = 1'000;
+
+void set_not_seen(Zeroing& zeroing) {
+  for (Count Zeroing::*each : {&Zeroing::zeroing_stores, &Zeroing::zeroed_bytes, &Zeroing::redundant_zeroed_bytes,
+                               &Zeroing::zero_ns, &Zeroing::zero_cpu_ns, &Zeroing::zero_faults}) {
+    zeroing.*each = NotAvailable{kInside};
+  }
+}
+
+void set_not_seen(Metrics& metrics) {
+  set_not_seen(static_cast<Zeroing&>(metrics));
+  for (Zeroing* each : {&metrics.by_hand, &metrics.by_program, &metrics.in_free}) set_not_seen(*each);
+  for (Count Metrics::*each :
+       {&Metrics::calloc_calls, &Metrics::requested_bytes, &Metrics::malloc_calls, &Metrics::malloc_bytes,
+        &Metrics::realloc_calls, &Metrics::realloc_bytes, &Metrics::free_calls, &Metrics::mapping_calls}) {
+    metrics.*each = NotAvailable{kInside};
+  }
+  Returned& returned = metrics.returned;
+  returned.calls = returned.bytes = returned.cpu_ns = metrics.offered_bytes = NotAvailable{kInside};
+}
+
+bool sees_kernel(const OutsideData& data) { return data.profile.sees_kernel && data.denied.empty(); }
+
+std::string why_no_kernel(const OutsideData& data) {
+  if (!data.denied.empty() || data.cpu.all == 0) return kNoSamples;
+  return sees_kernel(data) ? kNoNames : kKernelHidden;
+}
+
+bool names_kernel(const OutsideData& data) {
+  return sees_kernel(data) && data.profile.knows_kernel_names && data.cpu.all != 0;
+}
+
+std::uint64_t cpu_ns(const OutsideData& data) { return static_cast<std::uint64_t>(data.user_ns + data.system_ns); }
+
+OutsideTimes times_of(const OutsideData& data, const KernelPart& kernel) {
+  OutsideTimes times;
+  const CpuSamples& cpu = data.cpu;
+  times.user_ns = static_cast<std::uint64_t>(data.user_ns);
+  times.system_ns = static_cast<std::uint64_t>(data.system_ns);
+  times.returned_bytes = known_if(kernel.known(), kernel.returned, kernel.why_not);
+  times.returning = NotAvailable{why_no_kernel(data)};
+  if (names_kernel(data)) {
+    times.returning = *sampled_time(cpu.returning, cpu.all, cpu_ns(data));
+    const double zeroing =
+        std::min(1.0, as_double(kernel.faults) / as_double(std::max<std::uint64_t>(1, kernel.minor_faults)));
+    const auto faulting = static_cast<std::uint64_t>(zeroing * as_double(cpu_ns(data)));
+    times.zero_fills = sampled_time(cpu.faults, cpu.all, faulting);
+  }
+  const std::uint64_t trials = sees_kernel(data) ? cpu.all : cpu.user;
+  const auto stores = sampled_time(cpu.zeros, trials, sees_kernel(data) ? cpu_ns(data) : times.user_ns);
+  times.stores = stores ? Measured<SampledTime>(*stores) : NotAvailable{kNoSamples};
+  return times;
+}
+
+/// That of a process, if it is a library that it has mapped and still runs.
+std::string allocator_of(pid_t pid) {
+  std::string found;
+  for (const ProcessMapping& mapping : process_mappings(pid)) {
+    const std::string name = allocator_name(mapping.name);
+    if (!name.empty() && (found.empty() || name != "glibc")) found = mapping.name;
+  }
+  return found;
+}
+
+RunResult run_of(const OutsideData& data) {
+  RunResult run;
+  run.wall_ns = data.wall_ns;
+  run.user_ns = data.user_ns;
+  run.system_ns = data.system_ns;
+  run.exit_status = NotAvailable{data.ended ? "its parent alone knows" : "it still runs"};
+  if (!data.run) return run;
+  run.exit_status = data.run->exit_status;
+  if (data.run->signal != 0) run.signal = signal_name(data.run->signal);
+  return run;
+}
+
+RecordedProcess process_of(const HeldProcess& held, const OutsideData& data, const std::string& allocator) {
+  RecordedProcess process;
+  process.pid = held.pid;
+  process.parent_pid = held.parent;
+  process.executable = held.executable;
+  process.allocator = allocator.empty() ? "unknown" : allocator;
+  process.command = fmt::format("{}", fmt::join(held.words, " "));
+  process.began = held.forked ? Began::kFork : Began::kExec;
+  process.started_ns = std::max<std::int64_t>(0, held.first_ns - data.began_ns);
+  const bool is_root = data.run && data.run->pid == held.pid;
+  process.ended = is_root      ? (data.run->signal != 0 ? signal_name(data.run->signal) : "exit")
+                  : held.ended ? "unknown"
+                               : kRunning;
+  process.wall_ns = held.last_ns - held.first_ns;
+  process.user_ns = held.user_ns;
+  process.system_ns = held.system_ns;
+  set_not_seen(process.figures);
+  const NotAvailable together{"counted for all processes together"};
+  KernelMetrics& kernel = process.kernel;
+  for (Count KernelMetrics::*each :
+       {&KernelMetrics::zeroed_bytes, &KernelMetrics::huge_bytes, &KernelMetrics::fresh_bytes,
+        &KernelMetrics::refilled_bytes, &KernelMetrics::returned_bytes, &KernelMetrics::zero_fill_faults,
+        &KernelMetrics::fault_cpu_ns, &KernelMetrics::zeroed_at_most_bytes}) {
+    kernel.*each = together;
+  }
+  kernel.peak_bytes = held.peak;
+  const std::uint64_t faults = is_root ? less(held.faults, data.faults_before_exec) : held.faults;
+  kernel.minor_faults = faults;
+  kernel.minor_faults_at_least = faults;
+  return process;
+}
+
+/// What each place's share of the faults makes of the bytes, with its interval.
+std::vector<RecordedSite> sites_of(const OutsideData& data, const KernelPart& kernel) {
+  double all = 0;
+  double refilled = 0;
+  double squares = 0;
+  for (const FaultPlace& place : data.places) {
+    all += place.faults.faults;
+    refilled += place.refilled;
+    squares += place.faults.squares;
+  }
+  const auto trials = static_cast<std::size_t>(squares > 0 ? all * all / squares : 0);
+  std::vector<RecordedSite> sites;
+  for (const FaultPlace& place : data.places) {
+    RecordedSite& site = sites.emplace_back();
+    site.kind = SiteKind::kFault;
+    site.frames = place.frames;
+    const auto bytes = [&](double share) { return static_cast<std::uint64_t>(share * as_double(kernel.zeroed)); };
+    const double share = place.faults.faults / all;
+    site.sampled.kernel_zeroed_bytes = bytes(share);
+    if (refilled > 0) {
+      site.refilled_bytes =
+          std::min(bytes(share), static_cast<std::uint64_t>(place.refilled / refilled * as_double(kernel.refilled)));
+    }
+    if (trials == 0) continue;
+    const auto hits = static_cast<std::size_t>(std::llround(share * static_cast<double>(trials)));
+    const auto interval = binomial_interval(std::min(hits, trials), trials);
+    site.sampled.kernel_interval_bytes = {bytes(interval.low), bytes(interval.high)};
+  }
+  return sites;
+}
+
+std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& kernel) {
+  std::vector<std::string> notes;
+  if (!data.denied.empty()) notes.push_back("Nothing was sampled, so no site is known: " + data.denied + ".");
+  if (data.profile.lost != 0) {
+    notes.push_back(fmt::format("{} lost: what sites and sampled times show is a lower bound. Counts are not affected.",
+                                format_counted(data.profile.lost, "sample was", "samples were")));
+  }
+  if (kernel.method != OutsideKernel::Method::kCounted) {
+    notes.push_back("As root, zerotax counts each page that the kernel zeroes, and samples the kernel's time.");
+  }
+  if (kernel.unseen_faults * 50 > kernel.part.minor_faults) {
+    notes.push_back(
+        fmt::format("{} of processes, or moments, that ended before a look: they count as fresh memory, so "
+                    "that refilled bytes are a lower bound.",
+                    format_counted(kernel.unseen_faults, "fault was", "faults were")));
+  }
+  if (data.cpu.unknown_fill != 0) {
+    notes.push_back(fmt::format("{} of the CPU in a memset whose byte is not known: stores of zeros are a lower bound.",
+                                format_counted(data.cpu.unknown_fill, "sample was", "samples were")));
+  }
+  if (kernel.part.huge != 0) notes.emplace_back("Huge pages: the bytes of sites are divided by faults.");
+  return notes;
+}
+
+Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const std::string& why) {
+  Outside outside;
+  outside.why = why;
+  if (data.pid) outside.pid = *data.pid;
+  outside.zeroed_by = method_name(kernel.method);
+  outside.cpu_samples = data.cpu.all;
+  outside.fault_samples = data.faults.samples;
+  outside.lost_records = data.profile.lost;
+  outside.clearing_cpu_ns = NotAvailable{why_no_kernel(data)};
+  if (names_kernel(data)) {
+    const auto clearing = sampled_time(data.cpu.clearing, data.cpu.all, cpu_ns(data));
+    outside.clearing_cpu_ns = clearing->ns;
+    outside.clearing_interval_ns = clearing->interval_ns;
+  }
+  outside.advisable = !data.program.empty() && why_not_preloadable(data.program).empty();
+  outside.notes = notes_of(data, kernel);
+  return outside;
+}
+
+void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kernel) {
+  const FaultCost cost = fault_cost({}, kernel.part.huge != 0);
+  const OutsideTimes times = times_of(data, kernel.part);
+  const Tally nothing{};
+  record.tax =
+      make_tax({nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times}, cost);
+  record.tax.kernel_unknown_processes =
+      kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
+  KernelMetrics& metrics = record.totals.kernel;
+  metrics = kernel.part.metrics(cost);
+  if (times.zero_fills) metrics.fault_cpu_ns = times.zero_fills->ns;
+  if (kernel.zeroed_interval) metrics.zeroed_interval_bytes = kernel.zeroed_interval;
+  metrics.refilled_interval_bytes = kernel.refilled_interval;
+}
+
+}  // namespace
+
+Record outside_result(const OutsideData& data, const std::string& why, const std::string& started) {
+  const OutsideKernel kernel = outside_kernel(data);
+  Record record;
+  record.schema = "zerotax.record/1";
+  record.zerotax_version = ZEROTAX_VERSION;
+  record.started = started;
+  record.environment = describe_environment();
+  record.command = data.command;
+  record.run = run_of(data);
+  set_not_seen(static_cast<Metrics&>(record.totals));
+  record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{kInside};
+  add_tax(record, data, kernel);
+  record.sites = sites_of(data, kernel.part);
+  record.kernel_zeroed_elsewhere_bytes = std::uint64_t{0};
+  if (record.sites.empty()) {
+    record.kernel_zeroed_elsewhere_bytes = known_if(kernel.part.known(), kernel.part.zeroed, kernel.part.why_not);
+  }
+  record.script_names = data.profile.scripts.list();
+  for (const auto& [pid, held] : data.processes) {
+    if (record.processes.size() == kMostListed) break;
+    record.processes.push_back(process_of(held, data, held.ended ? "" : allocator_of(pid)));
+  }
+  record.lost_processes = data.processes.size() - record.processes.size();
+  record.outside = outside_of(data, kernel, why);
+  return record;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,131 @@
+#include "record/outside/table.h"
+
+#include <fmt/format.h>
+
+#include "base/names.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "observe/symbols.h"
+#include "record/kernel_part.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr std::size_t kSitesShown = 10;
+constexpr std::size_t kFramesShown = 3;
+
+std::string time_text(std::uint64_t ns) { return format_ns(as_double(ns)); }
+
+std::string bytes_text(const Count& bytes) { return bytes ? format_size(*bytes) : "n/a"; }
+
+/// " (1 KiB to 2 KiB)"; empty where both read the same.
+std::string between(const IntervalBytes& interval) {
+  if (!interval) return "";
+  const std::string least = format_size((*interval)[0]);
+  const std::string most = format_size((*interval)[1]);
+  return least == most ? "" : fmt::format(" ({} to {})", least, most);
+}
+
+std::string counted_text(const Record& record) {
+  const KernelMetrics& kernel = record.totals.kernel;
+  const Outside& outside = *record.outside;
+  const char* how = outside.zeroed_by == "counted"   ? "counted page by page"
+                    : outside.zeroed_by == "sampled" ? "minor faults, divided by samples of them"
+                                                     : "bounds";
+  return wrap(
+      fmt::format("{} minor faults; zeroed by the kernel: {}{} ({}), of that refilled: {}{}; held at the peak: {}.",
+                  kernel.minor_faults ? format_count(*kernel.minor_faults) : "n/a", bytes_text(kernel.zeroed_bytes),
+                  between(kernel.zeroed_interval_bytes), how, bytes_text(kernel.refilled_bytes),
+                  kernel.refilled_bytes ? between(kernel.refilled_interval_bytes) : "", bytes_text(kernel.peak_bytes)));
+}
+
+/// The innermost functions; of a script's, for which an interpreter worked, the first one too.
+void add_frames(Table& table, const std::vector<NamedFrame>& frames) {
+  bool any_script = false;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const bool first_script = frames[i].is_script() && !any_script;
+    any_script = any_script || first_script;
+    if (i < kFramesShown || first_script) table.note(wrap(frame_label(frames[i], false), "    ", "      "));
+  }
+}
+
+std::string rough(std::uint64_t bytes) { return bytes == 0 ? "0" : "~" + format_size(bytes); }
+
+}  // namespace
+
+std::string outside_sites(const Record& record) {
+  if (record.sites.empty()) return "";
+  const Column::Side right = Column::Side::kRight;
+  Table table({{"by kernel", Unit::kText, 12, "", {}, 1, right},
+               {"refilled", Unit::kText, 12, "", {}, 1, right},
+               {"share", Unit::kPercent, 10},
+               {"95 %", Unit::kText, 20, "", {}, 1, right},
+               {"at", Unit::kText, 0, "", {}, 2}});
+  std::uint64_t all = 0;
+  for (const RecordedSite& site : record.sites) all += site.sampled.kernel_zeroed_bytes;
+  RecordedSite others;
+  for (std::size_t i = 0; i < record.sites.size(); ++i) {
+    const RecordedSite& site = record.sites[i];
+    if (i >= kSitesShown) {
+      others.sampled.kernel_zeroed_bytes += site.sampled.kernel_zeroed_bytes;
+      others.refilled_bytes += site.refilled_bytes;
+      continue;
+    }
+    const auto share = [&](std::uint64_t bytes) { return all == 0 ? 0 : as_double(bytes) / as_double(all); };
+    const IntervalBytes& interval = site.sampled.kernel_interval_bytes;
+    table.add(
+        {rough(site.sampled.kernel_zeroed_bytes), rough(site.refilled_bytes), share(site.sampled.kernel_zeroed_bytes),
+         interval
+             ? fmt::format("{} to {}", format_percent(share((*interval)[0])), format_percent(share((*interval)[1])))
+             : "",
+         site.frames.empty() ? "(unknown)" : ""});
+    add_frames(table, site.frames);
+  }
+  if (others.sampled.kernel_zeroed_bytes != 0) {
+    table.add({rough(others.sampled.kernel_zeroed_bytes), rough(others.refilled_bytes), {}, "", "other sites"});
+  }
+  return "\n" + table.text();
+}
+
+std::string outside_head(const Record& record) {
+  const Outside& outside = *record.outside;
+  const RunResult& run = record.run;
+  const std::string cpu = time_text(static_cast<std::uint64_t>(run.user_ns + run.system_ns));
+  const std::string wall = time_text(static_cast<std::uint64_t>(run.wall_ns));
+  const std::string name = file_name(record.command.front());
+  const std::string end = run.signal        ? "was killed by " + *run.signal
+                          : run.exit_status ? fmt::format("exited with {}", *run.exit_status)
+                                            : "";
+  const std::string processes = format_counted(record.processes.size(), "process", "processes");
+  return wrap(fmt::format(
+             "zerotax record: from outside: the program was not started with zerotax's library, because {}.",
+             outside.why)) +
+         (outside.pid ? wrap(fmt::format("{} (PID {}) was watched for {}, {} of CPU time, {}; {}.", name, *outside.pid,
+                                         wall, cpu, processes, run.exit_status.why()))
+                      : wrap(fmt::format("{} {} after {}, {} of CPU time, {}.", name, end, wall, cpu, processes)));
+}
+
+std::string outside_remarks(const Record& record) {
+  const Outside& outside = *record.outside;
+  std::string text = "\n" + counted_text(record);
+  if (outside.cpu_samples + outside.fault_samples != 0) {
+    std::string clearing;
+    if (outside.clearing_cpu_ns && outside.clearing_interval_ns) {
+      const auto [least, most] = *outside.clearing_interval_ns;
+      clearing = fmt::format(" Clearing pages took {} ({} to {}).", time_text(*outside.clearing_cpu_ns),
+                             time_text(least), time_text(most));
+    }
+    text += wrap(fmt::format(
+        "~ in times and sites: from {} of CPU time and {} of page faults; --json has their 95 % "
+        "intervals.{}",
+        format_counted(outside.cpu_samples, "sample", "samples"), format_count(outside.fault_samples), clearing));
+  }
+  text += wrap(
+      "Not visible from outside: calls and sizes of malloc, calloc and free, and whether stores of zeros were "
+      "redundant.");
+  for (const std::string& note : outside.notes) text += wrap(note, "! ", "  ");
+  return text;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "record/result.h"
+
+namespace zerotax::record {
+
+/// The first lines: how the program was recorded, and what was watched.
+std::string outside_head(const Record& record);
+
+/// Where memory was populated, most refilled bytes first.
+std::string outside_sites(const Record& record);
+
+/// What was counted and sampled, and what cannot be seen.
+std::string outside_remarks(const Record& record);
+
+}  // namespace zerotax::record

@@ -1,0 +1,143 @@
+#include "record/outside/watch.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "observe/running_process.h"
+#include "os/clock.h"
+#include "os/huge_faults.h"
+#include "os/process_info.h"
+#include "run/interrupt.h"
+#include "run/program_launch.h"
+#include "run/progress.h"
+
+namespace zerotax::record {
+namespace {
+
+/// Samples a second of CPU time, and of faults in it. One costs the program some 5 µs, with 16 KiB of its stack.
+constexpr unsigned kHz = 499;
+constexpr std::chrono::milliseconds kLookAgain{20};
+
+/// Shared with the child, which says there how many faults it had before it became the program.
+std::uint64_t* faults_before_exec = nullptr;
+
+void note_faults() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) == 0) *faults_before_exec = static_cast<std::uint64_t>(usage.ru_minflt);
+}
+
+void share_faults() {
+  if (faults_before_exec != nullptr) return;
+  void* page = ::mmap(nullptr, sizeof *faults_before_exec, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED) faults_before_exec = static_cast<std::uint64_t*>(page);
+}
+
+}  // namespace
+
+OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_) { start_sampling({}); }
+
+OutsideWatch::OutsideWatch(pid_t pid)
+    : processes_(process_tree(pid)),
+      huge_before_(huge_fault_bytes()),
+      holdings_(processes_),
+      places_(holdings_),
+      pages_(processes_) {
+  places_.begin(processes_);
+  start_sampling(processes_);
+}
+
+void OutsideWatch::start_sampling(const std::vector<pid_t>& processes) {
+  ProfileOptions options;
+  options.hz = kHz;
+  options.processes = processes;
+  options.faults = FaultListener{[this](const PerfEvent& event) { places_.change(event); },
+                                 [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
+                                   places_.fault(event, stack, unwinder);
+                                 }};
+  try {
+    recorder_ = std::make_unique<ProfileRecorder>(
+        options, [this](const PerfEvent& event, const Stack& stack) { data_.cpu.add(event, stack); });
+    recorder_->wait_ready();
+  } catch (const MachineError& refusal) {
+    data_.denied = fmt::format("{}; {}", refusal.what(), refusal.remedy());
+  }
+}
+
+OutsideData OutsideWatch::finish() {
+  data_.counts = pages_.read();
+  holdings_.finish();
+  data_.counts_whole = pages_.whole();
+  data_.why_no_pages = pages_.why_no_pages();
+  if (recorder_) data_.profile = recorder_->finish();
+  if (data_.denied.empty()) data_.denied = data_.profile.denied;
+  data_.places = places_.finish();
+  data_.faults = places_.all();
+  data_.zero_fills = places_.zero_fills();
+  data_.unsure = places_.unsure();
+  data_.processes = holdings_.processes();
+  data_.user_ns = static_cast<std::int64_t>(holdings_.clock().user_s() * 1e9);
+  data_.system_ns = static_cast<std::int64_t>(holdings_.clock().system_s() * 1e9);
+  const auto huge = huge_fault_bytes();
+  if (huge && huge_before_ && *huge > *huge_before_) data_.huge_bytes = *huge - *huge_before_;
+  return std::move(data_);
+}
+
+OutsideData watch_command(const std::vector<std::string>& words, const std::string& program) {
+  ForegroundCommand command = foreground_command(program, words, "", {});
+  share_faults();
+  if (faults_before_exec != nullptr) command.before_exec = note_faults;
+  OutsideWatch watch;
+  const ForegroundResult result = run_program(command, "record");
+  OutsideData data = watch.finish();
+  data.command = words;
+  data.program = program;
+  data.run = result;
+  data.ended = true;
+  data.began_ns = result.started_ns;
+  data.wall_ns = result.wall_ns;
+  data.user_ns = result.user_ns;
+  data.system_ns = result.system_ns;
+  if (faults_before_exec != nullptr) data.faults_before_exec = *faults_before_exec;
+  return data;
+}
+
+OutsideData watch_process(pid_t pid, double seconds) {
+  check_process(pid);
+  const std::vector<std::string> words = process_command(pid);
+  const std::string name = process_name(pid);
+  const std::string program = process_program(pid);
+  const std::int64_t start = monotonic_ns();
+  OutsideWatch watch(pid);
+  const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));
+  Progress progress("recording", whole, static_cast<double>(whole));
+  const auto passed = [&] { return static_cast<double>(monotonic_ns() - start) / 1e9; };
+  std::size_t told = 0;
+  bool ended = false;
+  while (!ended && passed() < seconds && interrupted() == 0) {
+    for (; passed() >= static_cast<double>(told + 1); ++told) progress.advance(1);
+    progress.show(name);
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
+        kLookAgain, std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * std::max(0.0, seconds - passed())))));
+    ended = !is_running(pid);
+  }
+  const std::int64_t wall_ns = monotonic_ns() - start;
+  progress.clear();
+  OutsideData data = watch.finish();
+  data.command = words.empty() ? std::vector{name} : words;
+  data.program = program;
+  data.pid = pid;
+  data.ended = ended;
+  data.began_ns = start;
+  data.wall_ns = wall_ns;
+  return data;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "observe/profile_recorder.h"
+#include "os/foreground.h"
+#include "os/page_counts.h"
+#include "record/outside/cpu_samples.h"
+#include "record/outside/fault_places.h"
+#include "record/outside/holdings_watch.h"
+
+namespace zerotax::record {
+
+/// All that was seen of a program from outside.
+struct OutsideData {
+  std::vector<std::string> command;
+  std::string program;                  ///< path
+  std::optional<pid_t> pid;             ///< of a process that ran already
+  std::optional<ForegroundResult> run;  ///< of a program that was started
+  bool ended = false;
+  std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC
+  std::int64_t wall_ns = 0;
+  std::int64_t user_ns = 0;
+  std::int64_t system_ns = 0;
+  PageCounts::Counts counts;
+  bool counts_whole = false;  ///< faults that the kernel took for the program are counted, too
+  std::string why_no_pages;
+  std::uint64_t faults_before_exec = 0;  ///< of `run`: not the program's
+  std::uint64_t huge_bytes = 0;          ///< populated in huge pages by whatever ran on this machine meanwhile
+  std::string denied;                    ///< why nothing was sampled; empty: it was
+  ProfileData profile;
+  CpuSamples cpu;
+  std::vector<FaultPlace> places;
+  SampledFaults faults;
+  SampledFaults zero_fills;
+  SampledFaults unsure;
+  std::map<pid_t, HeldProcess> processes;
+};
+
+/// Watches a program by what the kernel counts and samples: nothing is written into it, and it is never stopped.
+class OutsideWatch {
+ public:
+  /// The program that the calling thread starts next.
+  OutsideWatch();
+  /// A process that runs, and its descendants. Throws UsageError if it has ended.
+  explicit OutsideWatch(pid_t pid);
+  OutsideWatch(const OutsideWatch&) = delete;
+  OutsideWatch& operator=(const OutsideWatch&) = delete;
+
+  /// All but command, program, run and the times of the run. Once.
+  OutsideData finish();
+
+ private:
+  void start_sampling(const std::vector<pid_t>& processes);
+
+  OutsideData data_;
+  std::vector<pid_t> processes_;
+  std::optional<std::uint64_t> huge_before_;
+  HoldingsWatch holdings_;
+  FaultPlaces places_;
+  PageCounts pages_;
+  std::unique_ptr<ProfileRecorder> recorder_;
+};
+
+/// Runs a program to its end. `words`: its command; `program`: its file. Throws UsageError if it could not be started.
+OutsideData watch_command(const std::vector<std::string>& words, const std::string& program);
+
+/// A process that runs, for so many seconds, until it ends or a signal asks for an end. Throws as check_process.
+OutsideData watch_process(pid_t pid, double seconds);
+
+}  // namespace zerotax::record

@@ -1,0 +1,119 @@
+/* Populates memory of known size: refills WAY ROUNDS. It prints how many minor faults the kernel counted for it before and
+ * after. With a third word it says "ready" and waits for a line first, and waits for one in the end.
+ * map: 16 MiB that it keeps, then a mapping of 1 MiB, filled and unmapped, ROUNDS times. malloc: the same by malloc.
+ * forks: ROUNDS children, each of which fills 1 MiB and ends. threads: ROUNDS threads, likewise, one after the other.
+ * zeros: memset of zeros over 1 MiB that it keeps, ROUNDS times. read: 1 MiB of /dev/zero is read into a new mapping.
+ * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB (1L << 20)
+#define KEPT (16 * MIB)
+
+static void* volatile escaped;
+
+static long minor_faults(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+static char* map(long bytes) {
+  char* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) exit(3);
+  escaped = memory;
+  return memory;
+}
+
+__attribute__((noinline)) static void keep_here(void) { memset(map(KEPT), 7, KEPT); }
+
+__attribute__((noinline)) static void refill_here(void) {
+  char* memory = map(MIB);
+  memset(memory, 7, MIB);
+  munmap(memory, MIB);
+}
+
+__attribute__((noinline)) static void malloc_here(void) {
+  char* memory = malloc(MIB);
+  escaped = memory;
+  memset(memory, 7, MIB);
+  free(memory);
+}
+
+__attribute__((noinline)) static void clear_here(char* memory) {
+  escaped = memory;
+  memset(memory, 0, MIB);
+}
+
+__attribute__((noinline)) static void* refill_in_thread(void* nothing) {
+  refill_here();
+  return nothing;
+}
+
+__attribute__((noinline)) static void fork_here(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    refill_here();
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+}
+
+__attribute__((noinline)) static void thread_here(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, refill_in_thread, NULL) != 0) exit(3);
+  pthread_join(thread, NULL);
+}
+
+__attribute__((noinline)) static void read_here(void) {
+  const int zeros = open("/dev/zero", O_RDONLY);
+  char* memory = map(MIB);
+  if (read(zeros, memory, MIB) != MIB) exit(3);
+  munmap(memory, MIB);
+  close(zeros);
+}
+
+static void work(const char* way, long rounds) {
+  char* kept = NULL;
+  if (strcmp(way, "zeros") == 0) kept = map(MIB);
+  if (strcmp(way, "map") == 0 || strcmp(way, "malloc") == 0) keep_here();
+  for (long i = 0; i < rounds; ++i) {
+    if (strcmp(way, "map") == 0) refill_here();
+    if (strcmp(way, "malloc") == 0) malloc_here();
+    if (strcmp(way, "forks") == 0) fork_here();
+    if (strcmp(way, "threads") == 0) thread_here();
+    if (strcmp(way, "zeros") == 0) clear_here(kept);
+    if (strcmp(way, "read") == 0) read_here();
+    if (strcmp(way, "sleep") == 0) usleep(1000);
+  }
+}
+
+int main(int count, char** words) {
+  if (count < 3) return 2;
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
+  const int wait = count > 3;
+  if (wait) {
+    puts("ready");
+    fflush(stdout);
+    getchar();
+  }
+  if (strcmp(words[1], "exec") == 0) execl("/proc/self/exe", words[0], "map", words[2], (char*)NULL);
+  const long before = minor_faults();
+  work(words[1], atol(words[2]));
+  const long after = minor_faults();
+  printf("%ld %ld\n", before, after);
+  fflush(stdout);
+  if (wait) getchar();
+  return 5;
+}

@@ -1,0 +1,326 @@
+"""`zerotax record` from outside: programs that take no library, and processes that run already, by planted programs whose
+faults and bytes are known."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import pytest
+from conftest import MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable, zerotax
+from recording import record
+
+HERE = pathlib.Path(__file__).parent / "outside"
+ROUNDS = 400
+KEPT = 16 * MIB
+ZEROED = KEPT + ROUNDS * MIB
+REFILLED = (ROUNDS - 1) * MIB
+# What starts and ends a static program, or the runtime of Go, takes.
+STARTING = 200 * PAGE
+GO_STARTING = 4 * MIB
+DENYING = ["/usr/bin/python3", str(pathlib.Path(__file__).parents[1] / "support" / "denying.py")]
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="root only")
+
+
+def build(folder, *command):
+    """A program of tests/record/outside; skips where its compiler is missing."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is missing: run ./run install")
+    program = folder / "refills"
+    environment = clean_environment(HOME=str(folder), GOCACHE=str(folder / "cache"), GO111MODULE="off", CGO_ENABLED="0")
+    subprocess.run([*command, "-o", program, *([HERE / "refills.go"] if command[0] == "go" else [HERE / "refills.c"])],
+                   check=True, env=environment, timeout=300)
+    return program
+
+
+@contextlib.contextmanager
+def open_folder():
+    """A folder that everybody may use: those of pytest are root's alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        yield pathlib.Path(folder)
+
+
+@pytest.fixture(scope="module", name="static")
+def static_program():
+    with open_folder() as folder:
+        yield build(folder, "gcc", "-static", "-g", "-O1", "-fno-builtin")
+
+
+@pytest.fixture(scope="module", name="musl")
+def musl_program(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("musl"), "musl-gcc", "-g", "-O1", "-fno-builtin")
+
+
+@pytest.fixture(scope="module", name="go")
+def go_program(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("go"), "go", "build")
+
+
+def functions(site):
+    return [frame["function"] for frame in site["frames"] if not is_na(frame["function"])]
+
+
+def check_said(found, why):
+    assert found.json["outside"]["why"] == why or why in found.json["outside"]["why"]
+    assert " ".join(found.text.split()).startswith("zerotax record: from outside: the program was not started with "
+                                                   f"zerotax's library, because {found.json['outside']['why']}.")
+
+
+def check_not_seen(found):
+    """The metrics that need the library are n/a, with a reason, and never 0."""
+    totals = found.totals
+    for figures in (totals, totals["by_hand"], totals["in_free"]):
+        assert is_na(figures["zeroed_bytes"]) and is_na(figures["redundant_zeroed_bytes"])
+    assert is_na(totals["calloc_calls"]) and is_na(totals["malloc_calls"]) and is_na(totals["returned"]["bytes"])
+
+
+def check_refills(found, kernel, starting=STARTING):
+    assert ZEROED <= kernel["zeroed_bytes"] <= ZEROED + starting
+    assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.01)
+    least, most = kernel["refilled_interval_bytes"]
+    assert least <= kernel["refilled_bytes"] <= most
+    check_not_seen(found)
+
+
+@root_only
+def test_a_static_program_is_recorded_from_outside(static):
+    found = record(static, "map", ROUNDS)
+    assert found.status == 5
+    check_said(found, "it is statically linked")
+    first, last = map(int, found.out.split())
+    kernel = found.totals["kernel"]
+    # getrusage counts those of the child before its exec, too.
+    assert last - first <= kernel["minor_faults"] <= last + 50
+    assert found.json["outside"]["zeroed_by"] == "counted"
+    check_refills(found, kernel)
+    assert "refill_here" in functions(found.json["sites"][0])
+    assert found.json["sites"][0]["kind"] == "fault"
+    low, high = found.json["sites"][0]["sampled"]["kernel_interval_bytes"]
+    assert low <= ROUNDS * MIB <= high
+    [kept] = [site for site in found.json["sites"] if "keep_here" in functions(site)]
+    assert kept["refilled_bytes"] <= 0.1 * KEPT + ROUNDS * MIB * 0.01
+
+
+@root_only
+def test_a_program_for_musl_is_recorded_from_outside(musl):
+    found = record(musl, "malloc", ROUNDS)
+    assert found.status == 5
+    check_said(found, "it is built for musl")
+    kernel = found.totals["kernel"]
+    assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.01)
+    assert "malloc_here" in functions(found.json["sites"][0])
+
+
+@root_only
+def test_a_go_program_is_recorded_from_outside(go):
+    found = record(go, "map", ROUNDS)
+    assert found.status == 5
+    check_said(found, "it is statically linked")
+    check_refills(found, found.totals["kernel"], GO_STARTING)
+    assert "main.fillHere" in functions(found.json["sites"][0])
+
+
+@root_only
+@pytest.mark.parametrize("way", ["forks", "threads"])
+def test_children_and_threads_are_followed(static, way):
+    found = record(static, way, 100)
+    kernel = found.totals["kernel"]
+    # Each child copies some pages, and a thread has a stack.
+    assert 100 * MIB <= kernel["zeroed_bytes"] <= 100 * (MIB + 20 * PAGE) + STARTING
+    assert kernel["minor_faults"] >= 100 * MIB // PAGE
+    assert "refill_here" in functions(found.json["sites"][0])
+
+
+@root_only
+def test_faults_that_the_kernel_takes_count(static):
+    found = record(static, "read", 100)
+    assert 100 * MIB <= found.totals["kernel"]["zeroed_bytes"] <= 100 * MIB + STARTING
+    assert "read_here" in functions(found.json["sites"][0])
+
+
+@root_only
+@pytest.mark.parametrize("language", ["static", "musl", "go"])
+def test_stores_of_zeros_are_sampled(request, language):
+    found = record(request.getfixturevalue(language), "zeros", 400 if language == "go" else 8000)
+    [stores] = [row for row in found.json["tax"]["rows"] if row["cause"] == "stores"]
+    least, most = stores["cpu_interval_ns"]
+    assert least <= stores["cpu_ns"] <= most
+    # It does little else.
+    assert most >= 0.5 * found.json["tax"]["cpu_ns"]
+    assert is_na(stores["bytes"])
+
+
+class Attached:
+    """A planted program that has started, and waits for a line twice: attach while it waits."""
+
+    def __init__(self, program, *words, prefix=()):
+        self.run = subprocess.Popen([*prefix, str(program), *map(str, words), "attach"], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True, bufsize=1, env=clean_environment())
+        assert self.run.stdout.readline() == "ready\n"
+
+    def go_on(self):
+        self.run.stdin.write("\n")
+        self.run.stdin.flush()
+
+    def faults(self):
+        """Those of its work, when it has done it."""
+        before, after = map(int, self.run.stdout.readline().split())
+        return after - before
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.run.kill()
+        self.run.communicate()
+
+
+def start_record(folder, pid, *options, prefix=()):
+    started = subprocess.Popen([*prefix, str(ZEROTAX), "record", "--pid", str(pid), "--json", str(folder / "record.json"),
+                                "--text", str(folder / "record.txt"), *map(str, options)], stderr=subprocess.PIPE,
+                               text=True, env=clean_environment())
+    # Attached as soon as its threads run; the samplers are ready a moment later.
+    time.sleep(1.5)
+    return started
+
+
+class Outcome:
+    def __init__(self, folder, started, status=0):
+        _, self.err = started.communicate(timeout=60)
+        assert started.returncode == status, self.err
+        self.json = json.loads((folder / "record.json").read_text())
+        self.text = (folder / "record.txt").read_text()
+        self.totals = self.json["totals"]
+        check_schema(self.json, "record")
+        assert max(map(len, self.text.splitlines())) <= 80, self.text
+
+
+@root_only
+@pytest.mark.parametrize("way, rounds", [("map", ROUNDS), ("threads", 100), ("exec", ROUNDS)])
+def test_attached_to_a_process_the_counts_are_those_of_getrusage(static, tmp_path, way, rounds):
+    with Attached(static, way, rounds) as target:
+        started = start_record(tmp_path, target.run.pid, "--seconds", 60)
+        target.go_on()
+        faults = target.faults()
+        if way != "exec":  # which ends by itself, and the recording with it
+            started.send_signal(signal.SIGINT)
+        found = Outcome(tmp_path, started, 0 if way == "exec" else 128 + signal.SIGINT)
+        if way != "exec":
+            target.go_on()
+        assert target.run.wait() == 5, "unharmed"
+    check_said(found, "it ran already")
+    kernel = found.totals["kernel"]
+    # Reading and printing a line, and starting the program again.
+    assert faults <= kernel["minor_faults"] <= faults + (STARTING // PAGE if way == "exec" else 5)
+    zeroed = ZEROED if way != "threads" else rounds * MIB
+    assert zeroed <= kernel["zeroed_bytes"] <= zeroed + {"map": 5, "threads": 5 + rounds * 5, "exec": 200}[way] * PAGE
+    if way != "threads":
+        assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.01)
+    assert "refill_here" in functions(found.json["sites"][0])
+    assert is_na(found.json["run"]["exit_status"]) and (way == "exec" or "it still runs" in " ".join(found.text.split()))
+
+
+@root_only
+def test_attached_to_a_loop_it_names_the_site_that_the_whole_run_has(static, tmp_path):
+    with Attached(static, "malloc", 10_000_000) as target:
+        target.go_on()
+        found = Outcome(tmp_path, start_record(tmp_path, target.run.pid, "--seconds", 2))
+    assert "malloc_here" in functions(found.json["sites"][0])
+    dynamic = build(tmp_path, "gcc", "-g", "-O1", "-fno-builtin")
+    whole = record(dynamic, "malloc", 100)
+    assert "malloc_here" in functions(max(whole.json["sites"], key=lambda site: site["refilled_bytes"]))
+
+
+@root_only
+def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
+    with Attached(static, "map", 50) as target:
+        started = start_record(tmp_path, target.run.pid, "--seconds", 100)
+        target.go_on()
+        target.go_on()
+        found = Outcome(tmp_path, started)
+    assert "its parent alone knows" in " ".join(found.text.split())
+    assert found.totals["kernel"]["zeroed_bytes"] >= 50 * MIB
+
+
+@root_only
+def test_nobody_records_a_program_of_theirs_from_outside(static):
+    skip_if_unreadable()
+    found = record(static, "map", ROUNDS, prefix=NOBODY)
+    check_said(found, "it is statically linked")
+    assert found.json["outside"]["zeroed_by"] == "sampled"
+    kernel = found.totals["kernel"]
+    assert kernel["zeroed_bytes"] == pytest.approx(ZEROED, rel=0.02)
+    assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.03)
+    first, last = map(int, found.out.split())
+    assert last - first <= kernel["minor_faults"] <= last + 50
+    assert "refill_here" in functions(found.json["sites"][0])
+    with open_folder() as folder, Attached(static, "map", ROUNDS, prefix=NOBODY) as target:
+        started = start_record(folder, target.run.pid, "--seconds", 60, prefix=NOBODY)
+        target.go_on()
+        faults = target.faults()
+        started.send_signal(signal.SIGINT)
+        found = Outcome(folder, started, 128 + signal.SIGINT)
+    assert faults <= found.totals["kernel"]["minor_faults"] <= faults + 5
+    assert "refill_here" in functions(found.json["sites"][0])
+
+
+@root_only
+def test_without_perf_events_there_are_bounds_and_what_would_give_more(static):
+    skip_if_unreadable()
+    found = record(static, "map", ROUNDS, prefix=[*NOBODY, *DENYING])
+    assert found.status == 5
+    kernel = found.totals["kernel"]
+    assert kernel["zeroed_at_least_bytes"] <= ZEROED + STARTING
+    assert kernel["zeroed_at_most_bytes"] >= ZEROED
+    assert is_na(kernel["zeroed_bytes"]) and is_na(kernel["refilled_bytes"]) and found.json["sites"] == []
+    assert "denies perf_event_open" in " ".join(found.text.split()) and "--cap-add PERFMON" in " ".join(found.text.split())
+    first, last = map(int, found.out.split())
+    assert last - first <= kernel["minor_faults"] <= last + 50
+
+
+def refused(*words, status=2, prefix=()):
+    done = zerotax("record", *words, prefix=prefix)
+    assert done.returncode == status, (done.returncode, done.stderr)
+    assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("zerotax: "), done.stderr
+    return done.stderr
+
+
+def test_bad_input_is_refused_in_one_line(tmp_path):
+    assert "there is no process 4194305" in refused("--pid", 4194305)
+    assert "invalid PID 0" in refused("--pid", 0)
+    assert "both a process and a command" in refused("--pid", os.getpid(), "--", "true")
+    assert "invalid --seconds 0" in refused("--pid", os.getpid(), "--seconds", 0)
+    assert "invalid --seconds nan" in refused("--pid", os.getpid(), "--seconds", "nan")
+    assert "--seconds without --pid" in refused("--seconds", 5, "--", "true")
+    assert "--pid is given" in refused("--pid", os.getpid(), "--allocator", "mimalloc")
+    assert "cannot be seen from outside" in refused("--pid", os.getpid(), "--weight", "redundant", "--svg", tmp_path / "a.svg")
+    kernel = [pid for pid in os.listdir("/proc") if pid.isdigit() and not os.path.exists(f"/proc/{pid}/root/.")
+              and pathlib.Path(f"/proc/{pid}/cmdline").read_bytes() == b""]
+    if pathlib.Path("/proc/2/comm").exists() and pathlib.Path("/proc/2/comm").read_text() == "kthreadd\n":
+        kernel = ["2"]
+    if kernel:
+        assert "thread of the kernel" in refused("--pid", kernel[0])
+
+
+@root_only
+def test_another_users_process_is_refused():
+    skip_if_unreadable()
+    assert "belongs to another user" in refused("--pid", os.getpid(), status=3, prefix=NOBODY)
+
+
+def test_an_allocator_cannot_be_put_into_a_static_program(static):
+    assert "statically linked" in refused("--allocator", "mimalloc", "--", static, "map", 1)
+
+
+@root_only
+def test_flame_graphs_are_of_what_the_kernel_zeroed(static, tmp_path):
+    done = zerotax("record", "--folded", tmp_path / "a.folded", "--text", tmp_path / "a.txt", "--", static, "map", 50)
+    assert done.returncode == 5
+    heaviest = max((tmp_path / "a.folded").read_text().splitlines(), key=lambda line: int(line.rsplit(" ", 1)[1]))
+    assert "main" in heaviest and "refill_here;fault " in heaviest
