@@ -1,0 +1,250 @@
+#include "top/process_table.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "os/cgroup.h"
+#include "os/clock.h"
+#include "os/huge_faults.h"
+#include "os/page.h"
+#include "os/process_stat.h"
+
+namespace zerotax::top {
+namespace {
+
+/// Descriptors that are left to the rest of the command.
+constexpr std::size_t kReserve = 64;
+/// Owner and cgroup may change: they are read again at each of so many looks.
+constexpr unsigned kRefresh = 10;
+/// PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h.
+constexpr const char* kFirstNamespace = "pid:[4026531836]";
+
+std::int64_t tick_ns() {
+  static const std::int64_t ns = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  return ns;
+}
+
+/// Two for each process; as many as may be open at all.
+std::size_t raise_open_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur > kReserve ? limit.rlim_cur - kReserve : 0;
+}
+
+std::string link_of(const std::string& path) {
+  std::array<char, 64> text{};
+  const ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
+  return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "";
+}
+
+std::size_t read_at_once(int fd, char* text, std::size_t most) {
+  const ssize_t taken = ::pread(fd, text, most, 0);
+  return taken > 0 ? static_cast<std::size_t>(taken) : 0;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Version 2 has one line; of version 1, the line of the memory controller.
+std::string cgroup_of(const std::string& text) {
+  std::string found;
+  for (const CgroupLine& line : parse_cgroup_lines(text)) {
+    if (line.controllers.empty() || line.controllers.find("memory") != std::string::npos) found = line.path;
+    if (line.controllers.find("memory") != std::string::npos) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+ProcessTable::ProcessTable(bool cgroups, std::string root)
+    : root_(std::move(root)), cgroups_(cgroups), folder_(::opendir(root_.c_str())), most_open_(raise_open_files()) {
+  const std::string self = link_of(root_ + "/self");
+  if (folder_ == nullptr || self.empty()) {
+    throw MachineError(fmt::format("{} is not a mounted proc file system", root_), "mount -t proc proc /proc");
+  }
+  limits_ = lasting_limits();
+  clocks_ = self == std::to_string(::getpid());
+}
+
+std::string ProcessTable::path(pid_t pid, const char* file) const { return fmt::format("{}/{}/{}", root_, pid, file); }
+
+std::vector<pid_t> ProcessTable::list() {
+  std::vector<pid_t> pids;
+  pids.reserve(entries_.size() + 64);
+  ::rewinddir(folder_.get());
+  while (const dirent* entry = ::readdir(folder_.get())) {
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') pids.push_back(std::atoi(entry->d_name));
+  }
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+/// False if it has ended, or may not be read.
+bool ProcessTable::open(Entry& entry) {
+  const pid_t pid = entry.process.pid;
+  entry.stat = UniqueFd(::open(path(pid, "stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!entry.stat && (errno == EACCES || errno == EPERM)) ++hidden_;
+  entry.has_clock = entry.stat && clocks_ && ::clock_getcpuclockid(pid, &entry.clock) == 0;
+  return static_cast<bool>(entry.stat);
+}
+
+void ProcessTable::read_memory(Entry& entry, std::uint64_t resident_pages) {
+  Process& process = entry.process;
+  process.resident_bytes = resident_pages * kPageBytes;
+  if (!entry.statm) entry.statm = UniqueFd(::open(path(process.pid, "statm").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> text;
+  const std::size_t length = entry.statm ? read_at_once(entry.statm.get(), text.data(), text.size()) : 0;
+  if (const auto pages = parse_anonymous_pages({text.data(), length})) process.anonymous_bytes = *pages * kPageBytes;
+}
+
+/// Who it belongs to: the owner of its folder, which is its effective user.
+void ProcessTable::read_owner(Entry& entry) {
+  struct stat status {};
+  if (::stat(fmt::format("{}/{}", root_, entry.process.pid).c_str(), &status) == 0) entry.process.user = status.st_uid;
+  if (cgroups_) entry.process.cgroup = cgroup_of(read_text(path(entry.process.pid, "cgroup")));
+}
+
+/// False if it has ended.
+bool ProcessTable::read(Entry& entry) {
+  if (!entry.stat && !open(entry)) return false;
+  std::array<char, 1024> text;
+  const std::size_t length = read_at_once(entry.stat.get(), text.data(), text.size());
+  const auto stat = parse_process_stat({text.data(), length});
+  Process& process = entry.process;
+  const bool is_new = process.start_ticks == 0;
+  if (!stat || (!is_new && stat->start_ticks != process.start_ticks)) return false;
+  process.start_ticks = stat->start_ticks;
+  process.parent = stat->parent;
+  process.kernel_thread = stat->kernel_thread;
+  if (process.name != stat->name) process.name = stat->name;
+  process.cpu_ns = static_cast<std::int64_t>(stat->ticks) * tick_ns();
+  timespec time{};
+  if (entry.has_clock && ::clock_gettime(entry.clock, &time) == 0) process.cpu_ns = in_ns(time);
+  process.children_minor_faults = stat->children_minor_faults;
+  process.children_major_faults = stat->children_major_faults;
+  process.children_cpu_ns = static_cast<std::int64_t>(stat->children_ticks) * tick_ns();
+  // Without faults or exits, anonymous memory does not grow.
+  if (is_new || process.minor_faults != stat->minor_faults ||
+      process.resident_bytes != stat->resident_pages * kPageBytes) {
+    read_memory(entry, stat->resident_pages);
+  }
+  process.minor_faults = stat->minor_faults;
+  process.major_faults = stat->major_faults;
+  return true;
+}
+
+/// A child may have been waited for after it was read and before its parent was, or the other way round. Parents whose
+/// counts of children rose are read again, and then their children: those that have gone by now are in the parent's
+/// counts, or will be at the next look.
+void ProcessTable::confirm(const std::unordered_set<pid_t>& parents) {
+  if (parents.empty()) return;
+  const auto again = [](Entry& entry, bool gone) { entry.listed = entry.listed && !gone; };
+  for (const auto& entry : entries_) {
+    if (entry->listed && parents.contains(entry->process.pid)) again(*entry, !read(*entry));
+  }
+  for (const auto& entry : entries_) {
+    if (entry->listed && parents.contains(entry->process.parent)) again(*entry, !read(*entry));
+  }
+}
+
+/// The entry of a PID that is listed; nothing if it has ended, or may not be read.
+std::unique_ptr<ProcessTable::Entry> ProcessTable::found(pid_t pid) {
+  auto entry = std::make_unique<Entry>();
+  entry->process.pid = pid;
+  if (!read(*entry)) return nullptr;
+  return entry;
+}
+
+Look ProcessTable::look() {
+  Look look;
+  look.time_ns = monotonic_ns();
+  look.boot_ticks = static_cast<std::uint64_t>(clock_ns(CLOCK_BOOTTIME) / tick_ns());
+  hidden_ = 0;
+  Entries entries;
+  std::unordered_set<pid_t> parents;  // of those that ended, and those that waited
+  auto old = entries_.begin();
+  const auto has_gone = [&](const Entry& entry) { parents.insert(entry.process.parent); };
+  for (const pid_t pid : list()) {
+    for (; old != entries_.end() && (*old)->process.pid < pid; ++old) has_gone(**old);
+    std::unique_ptr<Entry> entry;
+    if (old != entries_.end() && (*old)->process.pid == pid) {
+      entry = std::move(*old++);
+      const std::uint64_t children = entry->process.children_minor_faults;
+      if (!read(*entry)) {
+        has_gone(*entry);
+        entry = found(pid);  // another may have its PID
+      } else if (entry->process.children_minor_faults != children) {
+        parents.insert(pid);
+      }
+    } else {
+      entry = found(pid);
+    }
+    if (!entry) continue;
+    if (entry->looks++ % kRefresh == 0) read_owner(*entry);
+    entry->listed = true;
+    entries.push_back(std::move(entry));
+  }
+  for (; old != entries_.end(); ++old) has_gone(**old);
+  entries_ = std::move(entries);
+  confirm(parents);
+  std::erase_if(entries_, [](const auto& entry) { return !entry->listed; });
+  // Last, so that faults of the look itself are in both.
+  look.machine = read_vm_events();
+  look.huge = huge_fault_bytes();
+  look.hidden = hidden_;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i]->process.kernel_thread) look.processes.push_back(entries_[i]->process);
+    if (2 * i + 1 >= most_open_) {
+      entries_[i]->stat.reset();
+      entries_[i]->statm.reset();
+    }
+  }
+  return look;
+}
+
+/// What holds as long as this process runs.
+std::vector<std::string> ProcessTable::lasting_limits() const {
+  std::vector<std::string> limits;
+  const std::string mounts = read_text(root_ + "/self/mounts");
+  for (std::size_t at = 0; at < mounts.size(); at = mounts.find('\n', at), at += at < mounts.size() ? 1 : 0) {
+    const std::string line = mounts.substr(at, mounts.find('\n', at) - at);
+    if (line.find(' ' + root_ + " proc ") == std::string::npos) continue;
+    const std::size_t option = line.find("hidepid=");
+    if (option != std::string::npos && line.compare(option, 9, "hidepid=0") != 0 &&
+        line.compare(option, 11, "hidepid=off") != 0 && ::geteuid() != 0) {
+      limits.emplace_back("processes of other users are hidden (hidepid): root sees them");
+    }
+  }
+  const std::string space = link_of(root_ + "/self/ns/pid");
+  if (!space.empty() && space != kFirstNamespace) {
+    limits.emplace_back("only processes of this container are seen, and its totals are those of the whole machine");
+  }
+  return limits;
+}
+
+std::vector<std::string> ProcessTable::limits() const {
+  std::vector<std::string> limits = limits_;
+  if (hidden_ > 0) limits.push_back(fmt::format("{} may not be read", format_counted(hidden_, "process", "processes")));
+  return limits;
+}
+
+}  // namespace zerotax::top
