@@ -56,10 +56,17 @@ void set_fault_cpu(Usage& usage, const Measured<double>& fault_ns) {
       "it used no CPU time that the kernel counted");
 }
 
+/// nullptr if it is not there.
+const Account::Known* Account::find(const Table& table, pid_t pid) {
+  const auto found = std::lower_bound(table.begin(), table.end(), pid,
+                                      [](const Known& known, pid_t wanted) { return known.process.pid < wanted; });
+  return found != table.end() && found->process.pid == pid ? &*found : nullptr;
+}
+
 /// The same process at the last look; nullptr if it was not there.
 const Account::Known* Account::before(const Process& process) const {
-  const auto found = known_.find(process.pid);
-  return found != known_.end() && found->second.process.start_ticks == process.start_ticks ? &found->second : nullptr;
+  const Known* found = find(known_, process.pid);
+  return found != nullptr && found->process.start_ticks == process.start_ticks ? found : nullptr;
 }
 
 /// Whether it began after the last look. One that did not, and was not seen, was hidden: its counts are older.
@@ -69,32 +76,33 @@ bool Account::began(const Process& process) const {
 
 Account::Balances Account::balances(const Table& now) const {
   Balances balances;
-  const auto lives = [&](pid_t pid) {
-    const auto found = now.find(pid);
-    return found != now.end() && (before(found->second.process) != nullptr || !known_.contains(pid));
-  };
-  for (const auto& [pid, known] : now) {
+  for (const Known& known : now) {
     const Known* old = before(known.process);
     if (old == nullptr && !began(known.process)) continue;
     const Counts was = old != nullptr ? of_children(old->process) : Counts{};
     const Counts is = of_children(known.process);
-    Balance& balance = balances[pid];
+    Balance balance;
     if (old != nullptr) balance.debt = old->debt;
     for_each_field([&](auto field) { balance.risen.*field = std::max<std::int64_t>(is.*field - was.*field, 0); });
+    if (balance.risen.any() || balance.debt.any()) balances[known.process.pid] = balance;
   }
-  for (const auto& [pid, known] : known_) {
-    if (lives(pid)) continue;
+  const auto lives = [&](pid_t pid) {
+    const Known* found = find(now, pid);
+    return found != nullptr && (before(found->process) != nullptr || find(known_, pid) == nullptr);
+  };
+  for (const Known& known : known_) {
+    if (lives(known.process.pid)) continue;
     pid_t ancestor = known.process.parent;
     bool passed = false;
     // As many steps as there are processes: PIDs that were used again may make a ring.
     for (std::size_t step = 0; step <= known_.size() && ancestor != 0 && !lives(ancestor); ++step) {
-      const auto parent = known_.find(ancestor);
-      ancestor = parent == known_.end() ? 0 : parent->second.process.parent;
+      const Known* parent = find(known_, ancestor);
+      ancestor = parent == nullptr ? 0 : parent->process.parent;
       passed = true;
     }
-    const auto balance = balances.find(ancestor);
-    if (balance == balances.end()) continue;
-    Counts& part = passed ? balance->second.passed : balance->second.known;
+    if (find(now, ancestor) == nullptr) continue;
+    Balance& balance = balances[ancestor];
+    Counts& part = passed ? balance.passed : balance.known;
     const Counts gone = of(known.process);
     for_each_field([&](auto field) { part.*field += gone.*field; });
   }
@@ -111,20 +119,25 @@ std::map<pid_t, Counts> Account::children(Table& now) const {
       rest.*field = balance.risen.*field - balance.known.*field - balance.passed.*field - balance.debt.*field;
     });
   }
+  const auto parent_of = [&](pid_t pid) {
+    const Known* found = find(now, pid);
+    return found != nullptr ? found->process.parent : 0;
+  };
   for (const auto& [pid, balance] : all) {
-    Known& known = now.at(pid);
+    Known& known = now[static_cast<std::size_t>(find(now, pid) - now.data())];
     for_each_field([&](auto field) {
       std::int64_t& rest = unseen[pid].*field;
       // An orphan is waited for by an ancestor further up.
       std::int64_t over = std::min(-rest, balance.passed.*field);
       pid_t ancestor = known.process.parent;
-      for (std::size_t step = 0; step <= now.size() && over > 0 && unseen.contains(ancestor); ++step) {
-        std::int64_t& theirs = unseen[ancestor].*field;
-        const std::int64_t part = std::clamp<std::int64_t>(theirs, 0, over);
-        theirs -= part;
-        over -= part;
-        rest += part;
-        ancestor = now.at(ancestor).process.parent;
+      for (std::size_t step = 0; step <= now.size() && over > 0 && ancestor != 0; ++step) {
+        if (const auto theirs = unseen.find(ancestor); theirs != unseen.end()) {
+          const std::int64_t part = std::clamp<std::int64_t>(theirs->second.*field, 0, over);
+          theirs->second.*field -= part;
+          over -= part;
+          rest += part;
+        }
+        ancestor = parent_of(ancestor);
       }
       // For one interval only: a parent that never waits would owe them for ever.
       known.debt.*field = std::clamp<std::int64_t>(-rest, 0, balance.known.*field);
@@ -198,14 +211,15 @@ Machine Account::machine(const Look& look, const std::vector<Usage>& rows) const
 }
 
 std::optional<Sample> Account::advance(const Look& look) {
-  Table now;
-  for (const Process& process : look.processes) now[process.pid].process = process;
+  Table now(look.processes.size());
+  for (std::size_t i = 0; i < now.size(); ++i) now[i].process = look.processes[i];
   huge_now_ = look.huge && huge_ ? beyond(*look.huge, *huge_) : 0;
   const std::map<pid_t, Counts> unseen = children(now);
   Sample sample;
   std::uint64_t kept = 0;
-  for (auto& [pid, known] : now) {
-    const auto part = unseen.find(pid);
+  sample.rows.reserve(now.size());
+  for (Known& known : now) {
+    const auto part = unseen.find(known.process.pid);
     sample.rows.push_back(usage(known, part != unseen.end() ? part->second : Counts{}));
     kept += before(known.process) != nullptr ? 1 : 0;
   }

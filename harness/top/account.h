@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "top/look.h"
 #include "top/result.h"
@@ -14,6 +15,8 @@ struct Counts {
   std::int64_t minor = 0;
   std::int64_t major = 0;
   std::int64_t cpu_ns = 0;
+
+  [[nodiscard]] bool any() const { return minor != 0 || major != 0 || cpu_ns != 0; }
 };
 
 /// Turns looks into intervals: differences of what lives, and, of what ended, that part which nobody had seen. Nothing
@@ -32,11 +35,12 @@ class Account {
     std::uint64_t peak = 0;  ///< the most anonymous memory that a look found, in bytes
     Counts debt;             ///< of children that had gone before their parent's count rose
   };
-  using Table = std::map<pid_t, Known>;
+  using Table = std::vector<Known>;  ///< by PID
   struct Balance;
   using Balances = std::map<pid_t, Balance>;
 
   [[nodiscard]] std::map<pid_t, Counts> children(Table& now) const;
+  static const Known* find(const Table& table, pid_t pid);
   [[nodiscard]] Balances balances(const Table& now) const;
   [[nodiscard]] const Known* before(const Process& process) const;
   [[nodiscard]] bool began(const Process& process) const;

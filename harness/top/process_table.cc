@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -118,14 +119,36 @@ void ProcessTable::read_memory(Entry& entry, std::uint64_t resident_pages) {
 
 /// Who it belongs to: the owner of its folder, which is its effective user.
 void ProcessTable::read_owner(Entry& entry) {
+  entry.has_owner = true;
   struct stat status {};
   if (::stat(fmt::format("{}/{}", root_, entry.process.pid).c_str(), &status) == 0) entry.process.user = status.st_uid;
   if (cgroups_) entry.process.cgroup = cgroup_of(read_text(path(entry.process.pid, "cgroup")));
 }
 
-/// False if it has ended.
-bool ProcessTable::read(Entry& entry) {
+/// Whether its CPU time is what it was: it has not run, so that its counts are the same.
+bool ProcessTable::has_rested(Entry& entry) {
+  timespec time{};
+  if (!entry.has_clock || ::clock_gettime(entry.clock, &time) != 0) return false;
+  const std::int64_t ns = in_ns(time);
+  return std::exchange(entry.process.cpu_ns, ns) == ns;
+}
+
+/// False if it has ended. `always`: even if it has rested.
+bool ProcessTable::read(Entry& entry, bool always) {
   if (!entry.stat && !open(entry)) return false;
+  // The clock first: what happens between the two moves it further, and is found at the next look.
+  const bool rested = has_rested(entry);
+  // Without running, a process only loses resident memory, and gets another owner or name, if at all.
+  if (rested && !always && entry.process.start_ticks != 0 && entry.looks % kRefresh != 0) return true;
+  const bool is_there = parse(entry);
+  if (!entry.keeps_open) {
+    entry.stat.reset();
+    entry.statm.reset();
+  }
+  return is_there;
+}
+
+bool ProcessTable::parse(Entry& entry) {
   std::array<char, 1024> text;
   const std::size_t length = read_at_once(entry.stat.get(), text.data(), text.size());
   const auto stat = parse_process_stat({text.data(), length});
@@ -136,9 +159,7 @@ bool ProcessTable::read(Entry& entry) {
   process.parent = stat->parent;
   process.kernel_thread = stat->kernel_thread;
   if (process.name != stat->name) process.name = stat->name;
-  process.cpu_ns = static_cast<std::int64_t>(stat->ticks) * tick_ns();
-  timespec time{};
-  if (entry.has_clock && ::clock_gettime(entry.clock, &time) == 0) process.cpu_ns = in_ns(time);
+  if (!entry.has_clock) process.cpu_ns = static_cast<std::int64_t>(stat->ticks) * tick_ns();
   process.children_minor_faults = stat->children_minor_faults;
   process.children_major_faults = stat->children_major_faults;
   process.children_cpu_ns = static_cast<std::int64_t>(stat->children_ticks) * tick_ns();
@@ -154,22 +175,28 @@ bool ProcessTable::read(Entry& entry) {
 
 /// A child may have been waited for after it was read and before its parent was, or the other way round. Parents whose
 /// counts of children rose are read again, and then their children: those that have gone by now are in the parent's
-/// counts, or will be at the next look.
-void ProcessTable::confirm(const std::unordered_set<pid_t>& parents) {
-  if (parents.empty()) return;
-  const auto again = [](Entry& entry, bool gone) { entry.listed = entry.listed && !gone; };
-  for (const auto& entry : entries_) {
-    if (entry->listed && parents.contains(entry->process.pid)) again(*entry, !read(*entry));
-  }
-  for (const auto& entry : entries_) {
-    if (entry->listed && parents.contains(entry->process.parent)) again(*entry, !read(*entry));
-  }
+/// counts, or will be at the next look. Children of processes that have `gone` have another parent.
+void ProcessTable::confirm(const std::unordered_set<pid_t>& parents, std::unordered_set<pid_t> gone) {
+  const auto again = [&](const std::unordered_set<pid_t>& pids, bool children, bool always) {
+    if (pids.empty()) return;
+    for (const auto& entry : entries_) {
+      const pid_t pid = entry->process.pid;
+      if (!entry->listed || !pids.contains(children ? entry->process.parent : pid)) continue;
+      entry->listed = read(*entry, always);
+      if (!entry->listed) gone.insert(pid);
+    }
+  };
+  again(parents, false, false);
+  again(parents, true, false);
+  again(std::unordered_set<pid_t>(gone), true, true);
 }
 
 /// The entry of a PID that is listed; nothing if it has ended, or may not be read.
-std::unique_ptr<ProcessTable::Entry> ProcessTable::found(pid_t pid) {
+std::unique_ptr<ProcessTable::Entry> ProcessTable::found(pid_t pid, bool keeps_open) {
   auto entry = std::make_unique<Entry>();
   entry->process.pid = pid;
+  entry->looks = static_cast<unsigned>(pid) % kRefresh;  // not all of them at one look
+  entry->keeps_open = keeps_open;
   if (!read(*entry)) return nullptr;
   return entry;
 }
@@ -181,42 +208,45 @@ Look ProcessTable::look() {
   hidden_ = 0;
   Entries entries;
   std::unordered_set<pid_t> parents;  // of those that ended, and those that waited
+  std::unordered_set<pid_t> gone;
   auto old = entries_.begin();
-  const auto has_gone = [&](const Entry& entry) { parents.insert(entry.process.parent); };
+  const auto has_gone = [&](const Entry& entry) {
+    parents.insert(entry.process.parent);
+    gone.insert(entry.process.pid);
+  };
   for (const pid_t pid : list()) {
     for (; old != entries_.end() && (*old)->process.pid < pid; ++old) has_gone(**old);
     std::unique_ptr<Entry> entry;
+    const bool keeps_open = 2 * entries.size() + 1 < most_open_;
     if (old != entries_.end() && (*old)->process.pid == pid) {
       entry = std::move(*old++);
       const std::uint64_t children = entry->process.children_minor_faults;
       if (!read(*entry)) {
         has_gone(*entry);
-        entry = found(pid);  // another may have its PID
+        entry = found(pid, keeps_open);  // another may have its PID
       } else if (entry->process.children_minor_faults != children) {
         parents.insert(pid);
       }
     } else {
-      entry = found(pid);
+      entry = found(pid, keeps_open);
     }
     if (!entry) continue;
-    if (entry->looks++ % kRefresh == 0) read_owner(*entry);
+    if (!entry->has_owner || entry->looks % kRefresh == 0) read_owner(*entry);
+    ++entry->looks;
     entry->listed = true;
     entries.push_back(std::move(entry));
   }
   for (; old != entries_.end(); ++old) has_gone(**old);
   entries_ = std::move(entries);
-  confirm(parents);
+  confirm(parents, std::move(gone));
   std::erase_if(entries_, [](const auto& entry) { return !entry->listed; });
   // Last, so that faults of the look itself are in both.
   look.machine = read_vm_events();
   look.huge = huge_fault_bytes();
   look.hidden = hidden_;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (!entries_[i]->process.kernel_thread) look.processes.push_back(entries_[i]->process);
-    if (2 * i + 1 >= most_open_) {
-      entries_[i]->stat.reset();
-      entries_[i]->statm.reset();
-    }
+  look.processes.reserve(entries_.size());
+  for (const auto& entry : entries_) {
+    if (!entry->process.kernel_thread) look.processes.push_back(entry->process);
   }
   return look;
 }

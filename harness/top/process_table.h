@@ -34,18 +34,22 @@ class ProcessTable {
     UniqueFd statm;
     clockid_t clock = 0;
     bool has_clock = false;
+    bool has_owner = false;
     unsigned looks = 0;
     bool listed = false;
+    bool keeps_open = false;
   };
   using Entries = std::vector<std::unique_ptr<Entry>>;
 
   std::vector<pid_t> list();
   bool open(Entry& entry);
-  bool read(Entry& entry);
+  bool read(Entry& entry, bool always = false);
+  bool has_rested(Entry& entry);
+  bool parse(Entry& entry);
   void read_memory(Entry& entry, std::uint64_t resident_pages);
   void read_owner(Entry& entry);
-  void confirm(const std::unordered_set<pid_t>& parents);
-  std::unique_ptr<Entry> found(pid_t pid);
+  void confirm(const std::unordered_set<pid_t>& parents, std::unordered_set<pid_t> gone);
+  std::unique_ptr<Entry> found(pid_t pid, bool keeps_open);
   [[nodiscard]] std::vector<std::string> lasting_limits() const;
   [[nodiscard]] std::string path(pid_t pid, const char* file) const;
 

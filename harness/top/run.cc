@@ -33,20 +33,23 @@ class Files {
     if (!request.log.empty()) log_.emplace(request.log, request.log_bytes);
   }
 
-  [[nodiscard]] bool any() const { return json_ || log_ || !request_.prometheus.empty(); }
+  /// Whether there is a file of lines.
+  [[nodiscard]] bool has_lines() const { return json_ || log_; }
 
-  /// `all`: with all its rows; `shown`: those that were asked for.
-  void add(const Sample& all, const Sample& shown, Users& users) {
-    if (json_ || log_) {
-      const std::string line = sample_json(shown).dump(-1, ' ', false, Json::error_handler_t::replace);
-      if (json_) json_->add(line);
-      if (log_) log_->add(line);
-    }
+  /// A sample with all its rows: totals for Prometheus.
+  void add_all(Sample& sample, Users& users) {
     if (request_.prometheus.empty()) return;
-    Sample named = all;
-    for (Usage& row : named.rows) row.user = users.name(row.uid);
-    prometheus_.add(named);
+    for (Usage& row : sample.rows) row.user = users.name(row.uid);
+    prometheus_.add(sample);
     write_file(request_.prometheus, prometheus_.text(std::time(nullptr)));
+  }
+
+  /// The rows that were asked for.
+  void add(const Sample& shown) {
+    if (!json_ && !log_) return;
+    const std::string line = sample_json(shown).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (json_) json_->add(line);
+    if (log_) log_->add(line);
   }
 
  private:
@@ -84,13 +87,6 @@ void print(const std::string& text) {
   }
 }
 
-Sample shown(const Sample& all, const View& view, Watch& watch, Users& users) {
-  Sample sample = all;
-  arrange(sample, view, users);
-  watch.add_huge_pages(sample);
-  return sample;
-}
-
 ExitStatus run_lines(const Request& request, Watch& watch, Files& files) {
   View view = request.view;
   if (!request.has_rows) view.rows = kUsualRows;
@@ -102,11 +98,14 @@ ExitStatus run_lines(const Request& request, Watch& watch, Files& files) {
     while (interrupted() == 0 && monotonic_ns() < pace.due()) gate.wait(pace.due());
     if (interrupted() != 0) break;
     pace.advance();
-    const Sample all = watch.next();
-    const Sample sample = shown(all, view, watch, users);
-    if (files.any()) files.add(all, sample, users);
+    Sample sample = watch.next();
+    const bool over = all_ended(request, sample);
+    files.add_all(sample, users);
+    arrange(sample, view, users);
+    watch.add_huge_pages(sample);
+    files.add(sample);
     if (prints) print((taken > 0 ? "\n" : "") + top_text(sample, terminal_columns(stdout)));
-    if (all_ended(request, all)) break;
+    if (over) break;
   }
   return ExitStatus::kDone;
 }
@@ -131,7 +130,13 @@ ExitStatus run_screen(const Request& request, Watch& watch, Files& files) {
     if (interrupted() != 0 || monotonic_ns() < pace.due()) continue;
     pace.advance();
     Sample all = watch.next();
-    if (files.any()) files.add(all, shown(all, logged, watch, users), users);
+    files.add_all(all, users);
+    if (files.has_lines()) {
+      Sample shown = all;
+      arrange(shown, logged, users);
+      watch.add_huge_pages(shown);
+      files.add(shown);
+    }
     if (all_ended(request, all)) break;
     ui.show(std::move(all));
     if (request.samples && ++taken >= *request.samples) break;

@@ -137,11 +137,15 @@ void arrange(Sample& sample, const View& view, Users& users) {
   sample.by = view.by;
   sample.sort = view.sort;
   std::vector<Usage>& rows = sample.rows;
+  const auto name = [&] {
+    for (Usage& row : rows) row.user = users.name(row.uid);
+  };
   if (!view.pids.empty()) {
-    std::erase_if(rows,
-                  [&](const Usage& row) { return std::count(view.pids.begin(), view.pids.end(), *row.pid) == 0; });
+    std::erase_if(rows, [&](const Usage& row) { return std::count(view.pids.begin(), view.pids.end(), *row.pid) == 0; });
   }
-  for (Usage& row : rows) row.user = users.name(row.uid);
+  // Of thousands of processes, only those that are shown, unless names decide which these are.
+  const bool name_all = view.members || !view.filter.empty() || view.by == By::kUser;
+  if (name_all) name();
   if (view.members) {
     std::erase_if(rows, [&](const Usage& row) { return group_name(row, view.members->first) != view.members->second; });
   }
@@ -152,12 +156,16 @@ void arrange(Sample& sample, const View& view, Users& users) {
   if (view.by != By::kProcess) {
     rows = grouped(rows, view.by, sample.machine.huge_zeroed_bytes.value_or(0), sample.fault_cost_ns);
   }
+  std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(-sort_value(rows[i], view.sort), i);
   // Equal ones keep their order, by PID or by name, so that nothing jumps.
-  std::stable_sort(rows.begin(), rows.end(), [&](const Usage& one, const Usage& other) {
-    return sort_value(one, view.sort) > sort_value(other, view.sort);
-  });
-  sample.rows_left_out = rows.size() > view.rows ? rows.size() - view.rows : 0;
-  rows.resize(rows.size() - sample.rows_left_out);
+  std::sort(order.begin(), order.end());
+  std::vector<Usage> first;
+  for (std::size_t i = 0; i < std::min(order.size(), view.rows); ++i) first.push_back(std::move(rows[order[i].second]));
+  sample.rows_left_out = rows.size() - first.size();
+  rows = std::move(first);
+  if (!name_all && view.by == By::kProcess) name();
 }
 
 }  // namespace zerotax::top
