@@ -65,7 +65,8 @@ bool SignalGate::wait(std::int64_t until_ns, int fd) {
   return ::ppoll(&readable, 1, &time, &before_) > 0;
 }
 
-Screen::Screen() : keys_(is_terminal(stdin) && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
+Screen::Screen() {
+  keys_ = is_terminal(stdin) && ::tcgetattr(STDIN_FILENO, &before_) == 0;
   handle();
   enter();
 }
@@ -85,14 +86,14 @@ void Screen::enter() {
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
-    ::tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   }
   // xterm's alternate screen, and no cursor (ctlseqs, DECSET 1049 and 25).
   write_terminal("\x1b[?1049h\x1b[?25l\x1b[2J");
 }
 
 void Screen::leave() {
-  if (keys_) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
+  if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
   write_terminal("\x1b[?25h\x1b[?1049l");
 }
 
