@@ -99,6 +99,12 @@ std::vector<pid_t> ProcessTable::list() {
   return pids;
 }
 
+void ProcessTable::read_cgroups(bool cgroups) {
+  if (cgroups == cgroups_) return;
+  cgroups_ = cgroups;
+  for (const auto& entry : entries_) entry->has_owner = false;
+}
+
 /// False if it has ended, or may not be read.
 bool ProcessTable::open(Entry& entry) {
   const pid_t pid = entry.process.pid;
@@ -122,7 +128,7 @@ void ProcessTable::read_owner(Entry& entry) {
   entry.has_owner = true;
   struct stat status {};
   if (::stat(fmt::format("{}/{}", root_, entry.process.pid).c_str(), &status) == 0) entry.process.user = status.st_uid;
-  if (cgroups_) entry.process.cgroup = cgroup_of(read_text(path(entry.process.pid, "cgroup")));
+  entry.process.cgroup = cgroups_ ? cgroup_of(read_text(path(entry.process.pid, "cgroup"))) : "";
 }
 
 /// Whether its CPU time is what it was: it has not run, so that its counts are the same.

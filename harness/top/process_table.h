@@ -22,7 +22,7 @@ class ProcessTable {
 
   Look look();
   /// From now on.
-  void read_cgroups(bool cgroups) { cgroups_ = cgroups; }
+  void read_cgroups(bool cgroups);
 
   /// What cannot be seen here, and why: a sentence each, for people.
   [[nodiscard]] std::vector<std::string> limits() const;

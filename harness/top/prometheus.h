@@ -14,7 +14,7 @@ class Prometheus {
   /// `by`: the groups that are labels; processes are grouped by command, for each PID would be a series of its own.
   explicit Prometheus(By by) : by_(by == By::kProcess ? By::kCommand : by) {}
 
-  /// Of a sample with all its rows, users named.
+  /// A sample with all its rows, users named.
   void add(const Sample& sample);
   /// The text format, version 0.0.4; `now`: seconds since 1970.
   [[nodiscard]] std::string text(std::int64_t now) const;

@@ -15,6 +15,10 @@ namespace {
 
 /// From here on there is room for the user and for children's faults.
 constexpr std::size_t kWide = 100;
+/// Characters of the columns of groups before the name, of children's faults among them, and of the shortest name.
+constexpr std::size_t kBeforeName = 62;
+constexpr std::size_t kChildren = 11;
+constexpr std::size_t kLeastName = 17;
 
 template <typename Number>
 std::uint64_t a_second(Number count, const Sample& sample) {
@@ -46,7 +50,17 @@ std::vector<Column> columns_of(const Sample& sample, bool wide) {
   return columns;
 }
 
-std::vector<Cell> cells_of(const Usage& row, const Sample& sample, bool wide) {
+/// Cgroups differ at their ends: the beginning of one that is too long is left out.
+std::string shown_name(const Usage& row, const Sample& sample, std::size_t columns) {
+  const std::size_t before = kBeforeName + (columns >= kWide ? kChildren : 0);
+  const std::size_t room = columns > before + kLeastName ? columns - before : kLeastName;
+  std::string name = one_line(row.name);
+  if (sample.by != By::kCgroup || name.size() <= room) return name;
+  return "…" + name.substr(name.size() - room + 1);
+}
+
+std::vector<Cell> cells_of(const Usage& row, const Sample& sample, std::size_t columns) {
+  const bool wide = columns >= kWide;
   const bool processes = sample.by == By::kProcess;
   std::vector<Cell> cells{
       fmt::format("{}", processes ? static_cast<std::uint64_t>(row.pid.value_or(0)) : row.processes)};
@@ -60,7 +74,7 @@ std::vector<Cell> cells_of(const Usage& row, const Sample& sample, bool wide) {
   cells.emplace_back(static_cast<double>(row.cpu_ns) / 1e9 / std::max(sample.interval_s, 1e-9));
   cells.emplace_back(row.resident_bytes);
   if (processes) cells.emplace_back(row.huge_bytes);
-  cells.emplace_back(one_line(row.name));
+  cells.emplace_back(shown_name(row, sample, columns));
   return cells;
 }
 
@@ -90,7 +104,7 @@ Lines top_lines(const Sample& sample, std::size_t columns) {
   lines.head.push_back(cut(machine_line(sample)));
   lines.head.push_back(cut(unseen_line(sample)));
   Table table(columns_of(sample, wide));
-  for (const Usage& row : sample.rows) table.add(cells_of(row, sample, wide));
+  for (const Usage& row : sample.rows) table.add(cells_of(row, sample, columns));
   std::istringstream text(table.text());
   std::getline(text, lines.heading);
   lines.heading = cut(lines.heading);

@@ -141,7 +141,8 @@ void arrange(Sample& sample, const View& view, Users& users) {
     for (Usage& row : rows) row.user = users.name(row.uid);
   };
   if (!view.pids.empty()) {
-    std::erase_if(rows, [&](const Usage& row) { return std::count(view.pids.begin(), view.pids.end(), *row.pid) == 0; });
+    std::erase_if(rows,
+                  [&](const Usage& row) { return std::count(view.pids.begin(), view.pids.end(), *row.pid) == 0; });
   }
   // Of thousands of processes, only those that are shown, unless names decide which these are.
   const bool name_all = view.members || !view.filter.empty() || view.by == By::kUser;

@@ -16,7 +16,7 @@ namespace zerotax::top {
 /// The words of --by and --sort, in the order of their enums.
 const std::vector<std::string>& by_words();
 const std::vector<std::string>& sort_words();
-/// Of a word that is one of them.
+/// The value of one of these words.
 By by_of(const std::string& word);
 Sort sort_of(const std::string& word);
 

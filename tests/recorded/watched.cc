@@ -1,9 +1,9 @@
 /// usage: watched refill|grow|forks|crowd|name NUMBER [NAME]
 ///
 /// Says "started"; does its work for each line that it reads, and says how many minor faults that took: of the process
-/// itself, and of its children, by getrusage(2). refill: gives so many pages back, and writes to them again. grow: writes
-/// to so many new pages. forks: so many children, one after the other, that write to 20 pages each. crowd: so many children
-/// that sleep until the end. name: has this name, and only sleeps.
+/// itself, and of its children, by getrusage(2). refill: gives so many pages back, and writes to them again. grow:
+/// writes to so many new pages. forks: so many children, one after the other, that write to 20 pages each. crowd: so
+/// many children that sleep until the end. name: has this name, and only sleeps.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -160,11 +160,11 @@ def test_a_stopped_top_gives_the_terminal_back_and_takes_it_again():
 
 
 def test_ctrl_z_in_a_shell():
-    """A shell with jobs, so that the group is not orphaned."""
+    """In a shell with jobs the process group is not orphaned."""
     main, inner = pty.openpty()
     fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    with subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], stdin=inner, stdout=inner, stderr=inner, start_new_session=True,
-                          env=clean_environment(TERM="xterm", PS1="ready> "),
+    with subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], stdin=inner, stdout=inner, stderr=inner,
+                          start_new_session=True, env=clean_environment(TERM="xterm", PS1="ready> "),
                           preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as shell:
         said = ""
 
