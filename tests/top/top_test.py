@@ -323,8 +323,9 @@ def test_without_proc_it_says_so():
 def test_mistakes_are_refused(tmp_path):
     for words, said in ((["--pid", "4194304"], "no process"), (["--pid", "0"], "invalid PID"),
                         (["--interval", "0"], "--interval"), (["--log", "/nonexistent/x"], "/nonexistent"),
-                        (["--log", "-"], "needs a file"), (["--log", "x", "--log-size", "1KiB"], "--log-size"), (["--by", "colour"], "process"),
-                        (["--sort", "size"], "faults"), (["--rows", "0"], "--rows"), (["--samples", "0"], "--samples"),
+                        (["--log", "-"], "needs a file"), (["--log", "x", "--log-size", "1KiB"], "--log-size"),
+                        (["--by", "colour"], "process"), (["--sort", "size"], "faults"), (["--rows", "0"], "--rows"),
+                        (["--samples", "0"], "--samples"),
                         (["--once", "--samples", "2"], "both"), (["--log-size", "1MiB"], "without --log"),
                         (["--json", "a", "--log", "a"], "both write")):
         refused(zerotax("top", *words, cwd=tmp_path), said)
