@@ -30,10 +30,10 @@ struct Options {
   std::string by = "process";
   std::string sort = "faults";
   std::string filter;
-  std::uint64_t rows = 0;
+  std::int64_t rows = 0;
   std::vector<int> pids;
   bool once = false;
-  std::uint64_t samples = 0;
+  std::int64_t samples = 0;
   std::string json;
   std::string log;
   std::string log_size = "64MiB";
@@ -68,8 +68,12 @@ void check(const Options& options, const Given& given) {
   if (!(options.interval >= 0.05) || options.interval > kMostSeconds) {
     throw UsageError(fmt::format("invalid --interval {:g}", options.interval), "give 0.05 to 3600 seconds");
   }
-  if (given.rows.given() && options.rows == 0) throw UsageError("invalid --rows 0", "give 1 or more");
-  if (given.samples.given() && options.samples == 0) throw UsageError("invalid --samples 0", "give 1 or more");
+  if (given.rows.given() && options.rows < 1) {
+    throw UsageError(fmt::format("invalid --rows {}", options.rows), "give 1 or more");
+  }
+  if (given.samples.given() && options.samples < 1) {
+    throw UsageError(fmt::format("invalid --samples {}", options.samples), "give 1 or more");
+  }
   if (given.samples.given() && options.once) {
     throw UsageError("both --once and --samples are given", "leave one of them out");
   }
@@ -90,11 +94,11 @@ ExitStatus top(const Options& options, const Given& given) {
   check(options, given);
   Request request;
   request.interval_s = options.interval;
-  if (given.samples.given() || options.once) request.samples = options.once ? 1 : options.samples;
+  if (given.samples.given() || options.once) request.samples = options.once ? 1 : static_cast<std::uint64_t>(options.samples);
   request.view.by = by_of(options.by);
   request.view.sort = sort_of(options.sort);
   request.view.filter = options.filter;
-  request.view.rows = options.rows;
+  request.view.rows = static_cast<std::size_t>(options.rows);
   request.view.pids = options.pids;
   request.has_rows = given.rows.given();
   request.json = options.json;
