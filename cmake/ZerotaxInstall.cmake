@@ -3,6 +3,7 @@
 #   P/bin/zerotax                 a link to P/lib/zerotax/bin/zerotax, which finds all else from where it is: the tree can be moved
 #   P/lib/zerotax/{bin,lib}       the command, the probes and helpers beside it, libraries for preloading: as in the build tree
 #   P/lib/…, P/include/zerotax    the recorder, for programs of others (recorder/CMakeLists.txt)
+#   P/lib/systemd/system          the unit zerotax-top.service
 #   P/share/…                     scripts, plots, schemas, documents, manual page, completion
 if(ZEROTAX_SANITIZE)
   return()
@@ -61,6 +62,11 @@ install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)  # the name that Debian wants
 install(FILES ${CMAKE_BINARY_DIR}/share/man/man1/zerotax.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES harness/cli/completion/zerotax.bash DESTINATION share/bash-completion/completions RENAME zerotax)
+# Not enabled. It names the command, which is known only when it is installed.
+install(CODE "
+  set(zerotax \${CMAKE_INSTALL_PREFIX}/bin/zerotax)
+  configure_file(${CMAKE_SOURCE_DIR}/harness/top/zerotax-top.service.in
+    \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/zerotax-top.service @ONLY NO_SOURCE_PERMISSIONS)")
 # Debian's zsh reads vendor-completions, others site-functions.
 install(FILES harness/cli/completion/_zerotax DESTINATION share/zsh/vendor-completions)
 install(FILES harness/cli/completion/_zerotax DESTINATION share/zsh/site-functions)

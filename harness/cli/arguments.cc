@@ -133,6 +133,7 @@ template Argument Arguments::option(const std::string&, std::optional<double>&, 
 template Argument Arguments::option(const std::string&, std::optional<std::int64_t>&, const std::string&);
 template Argument Arguments::option(const std::string&, std::vector<std::string>&, const std::string&);
 template Argument Arguments::option(const std::string&, std::vector<double>&, const std::string&);
+template Argument Arguments::option(const std::string&, std::vector<int>&, const std::string&);
 
 Argument Arguments::flag(const std::string& name, bool& value, const std::string& description) {
   return Argument(app_->add_flag(name, value, description));

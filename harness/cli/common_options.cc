@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "cli/stream_options.h"
 
 namespace zerotax {
 namespace {
@@ -139,6 +140,12 @@ void check_cost(const std::string& cost) { check_word("--cost", cost, cost_names
 
 Argument add_json(Arguments& arguments, std::string& path) {
   return arguments.option("--json", path, "write everything as JSON to this file (- is standard output)").path();
+}
+
+Argument add_json_lines(Arguments& arguments, std::string& path) {
+  return arguments
+      .option("--json", path, "write everything as JSON to this file (a line for each sample; - is standard output)")
+      .path();
 }
 
 Argument add_read(Arguments& arguments, std::string& path) {

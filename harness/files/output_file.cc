@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/strict_json.h"
+#include "files/cannot_write.h"
 #include "files/output_kind.h"
 #include "os/input_file.h"
 #include "os/unique_fd.h"
@@ -35,15 +36,15 @@ std::optional<int> own_descriptor(const std::string& path) {
   return std::nullopt;
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-
-[[noreturn]] void cannot_write(const std::string& path, int reason) {
+void cannot_write(const std::string& path, int reason) {
   throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(reason)),
                    reason == ENOSPC || reason == EDQUOT ? "free some space, or write somewhere else"
                                                         : "give a path in a folder that you may write to");
 }
+
+namespace {
+
+namespace fs = std::filesystem;
 
 void write_all(int fd, const std::string& path, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {

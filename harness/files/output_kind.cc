@@ -30,8 +30,12 @@ Json parsed(Text text) {
   }
 }
 
+/// A document for each line, as `zerotax top` writes them.
+bool is_samples(Text text) { return text.starts_with(R"({"schema":"zerotax.top/)"); }
+
 /// zerotax.record/1 of `zerotax record`, zerotax.snapshot_sweep/1 of `zerotax snapshot`.
 bool is_document(Text text) {
+  if (output_rules().command == "top") return is_samples(text);
   const Json json = parsed(text);
   if (!json.is_object()) return false;
   const std::string schema = text_field(json, "schema", "");
@@ -86,9 +90,11 @@ const Rule kRules[] = {
     {"--folded", is_folded},
     {"--html", [](Text text) { return has(text.substr(0, 64), "<!DOCTYPE html>") && has(text, "<b>zerotax</b>"); }},
     {"--junit", [](Text text) { return has(text, "<testsuites name=\"zerotax "); }},
+    {"--log", is_samples},
     {"--man", [](Text text) { return has(text, "\n.TH ZEROTAX 1 "); }},
     {"--markdown", [](Text text) { return text.starts_with("### zerotax ") || text.starts_with("## Advice\n"); }},
     {"--perfetto", [](Text text) { return has(text.substr(0, 128), R"([{"name":"zerotax",)"); }},
+    {"--prometheus", [](Text text) { return text.starts_with("# HELP zerotax_"); }},
     {"--report", [](Text text) { return has(text, "\nDraft. `zerotax bisect` wrote it"); }},
     {"--svg", is_svg},
     {"--text", is_text},

@@ -113,6 +113,26 @@ def test_doctor_and_compare_work(tree):
     assert done.returncode == 1 and "SLOWER" in done.stdout, done.stderr
 
 
+def test_the_unit_starts_the_installed_command(tree):
+    unit = tree / "lib/systemd/system/zerotax-top.service"
+    start, = re.findall(r"^ExecStart=(.*)$", unit.read_text(), re.M)
+    program, *words = start.split()
+    # Moved, or unpacked, the tree is no longer where it was installed.
+    assert program.endswith("/bin/zerotax") and pathlib.Path(program).is_absolute()
+    words = [word.replace("${LOGS_DIRECTORY}", "logs").replace("${STATE_DIRECTORY}", "state") for word in words]
+    folder = tree.parent / "unit"
+    for name in ("logs", "state"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    words[words.index("--interval") + 1] = "0.1"
+    done = installed(tree, *words, "--samples", 2, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert len((folder / "logs/top.jsonl").read_text().splitlines()) == 2
+    assert (folder / "state/zerotax.prom").read_text().startswith("# HELP zerotax_")
+    if shutil.which("systemd-analyze") and pathlib.Path(program).exists():
+        checked = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stderr
+
+
 def test_scripts_are_those_that_were_installed(tree):
     for name in ("plots/all_figures.py", "plots/cow.py", "clients/receiving.py", "results/schema/compare.schema.json"):
         assert (tree / "share/zerotax" / name).is_file(), name

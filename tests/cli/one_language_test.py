@@ -74,8 +74,8 @@ def test_one_name_has_one_wording_and_one_unit(name):
     assert {value for value, _, _ in found.values()} == {VALUES[name]}
 
 
-# compare explains one point, check all that changed.
-@pytest.mark.parametrize("name", sorted({name for options in EVERY.values() for name in options} - {"--explain"}))
+# compare explains one point, check all that changed; trace filters functions, top processes.
+@pytest.mark.parametrize("name", sorted({name for options in EVERY.values() for name in options} - {"--explain", "--filter"}))
 def test_every_name_takes_the_same_kind_of_value_in_all_commands(name):
     values = {value for value, _, _ in uses(name).values()}
     assert len(values) == 1 and (name not in VALUES or values == {VALUES[name]}), uses(name)

@@ -26,6 +26,7 @@ COMMANDS = {
     "record": (["record"], ["--json", "--text", "--folded", "--svg"], PROGRAM),
     "profile": (["profile"], ["--json", "--text"], PROGRAM),
     "cow": (["cow"], ["--json", "--faults"], PROGRAM),
+    "top": (["top", "--once", "--interval", "0.1"], ["--json", "--log", "--prometheus"], []),
     "compare": (["compare", "measured.json", "measured.json"],
                 ["--json", "--csv", "--junit", "--markdown", "--bmf"], []),
     "findings": (["findings", "measured.json"], ["--json", "--junit", "--markdown", "--bmf"], []),

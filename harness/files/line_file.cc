@@ -1,0 +1,94 @@
+#include "files/line_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "files/cannot_write.h"
+#include "files/output_file.h"
+
+namespace zerotax {
+namespace {
+
+void write_line(int fd, const std::string& path, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) throw std::system_error(EPIPE, std::generic_category(), path);
+    if (written < 0) cannot_write(path == "-" ? "standard output" : path, errno);
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+/// The length of what ends with a line break.
+std::uint64_t whole_lines(int fd, std::uint64_t size) {
+  std::array<char, 4096> text;
+  while (size > 0) {
+    const std::uint64_t begin = size > text.size() ? size - text.size() : 0;
+    const ssize_t taken = ::pread(fd, text.data(), size - begin, static_cast<off_t>(begin));
+    if (taken <= 0) return size;
+    for (ssize_t i = taken; i > 0; --i) {
+      if (text[static_cast<std::size_t>(i) - 1] == '\n') return begin + static_cast<std::uint64_t>(i);
+    }
+    size = begin;
+  }
+  return 0;
+}
+
+}  // namespace
+
+LineFile::LineFile(std::string path) : path_(std::move(path)) {
+  const auto own = own_descriptor(path_);
+  fd_ = UniqueFd(own ? ::fcntl(*own, F_DUPFD_CLOEXEC, 3)
+                     : ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!fd_) cannot_write(path_, errno);
+}
+
+void LineFile::add(const std::string& line) { write_line(fd_.get(), path_, line + '\n'); }
+
+BoundedLog::BoundedLog(std::string path, std::uint64_t most) : path_(std::move(path)), most_(most / 2) { open(); }
+
+void BoundedLog::open() {
+  // No wait for the reader of a pipe, which is refused.
+  fd_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666));
+  if (!fd_) cannot_write(path_, errno);
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    throw UsageError(fmt::format("{} is not a regular file", path_), "give a file; --json - writes to standard output");
+  }
+  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw UsageError(fmt::format("another process writes {}", path_), "give each its own file");
+  }
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  size_ = whole_lines(fd_.get(), size);
+  if (size_ < size && ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) cannot_write(path_, errno);
+}
+
+void BoundedLog::rotate() {
+  if (::rename(path_.c_str(), (path_ + ".1").c_str()) != 0) cannot_write(path_ + ".1", errno);
+  open();
+}
+
+void BoundedLog::add(const std::string& line) {
+  const std::uint64_t bytes = line.size() + 1;
+  if (bytes > most_) {
+    throw UsageError(fmt::format("a line of {} does not fit into {}", format_counted(bytes, "byte"), path_),
+                     "give a larger --log-size, or fewer --rows");
+  }
+  if (size_ + bytes > most_) rotate();
+  write_line(fd_.get(), path_, line + '\n');
+  size_ += bytes;
+}
+
+}  // namespace zerotax

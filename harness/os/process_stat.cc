@@ -1,0 +1,73 @@
+#include "os/process_stat.h"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+namespace zerotax {
+namespace {
+
+/// PF_KTHREAD of the kernel's include/linux/sched.h, in the ninth field.
+constexpr std::uint64_t kKernelThread = 0x00200000;
+/// Fields that proc(5) numbers from 1; the one after the state is the fourth.
+constexpr std::size_t kFirst = 4;
+constexpr std::size_t kLast = 24;
+
+/// Takes the next number, with the blanks before it. A negative one is 0: no field that we read is one, but for the
+/// parent of a process of another namespace, and times that old kernels lost.
+bool take(std::string_view& text, std::uint64_t& number) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  const bool negative = !text.empty() && text.front() == '-';
+  if (negative) text.remove_prefix(1);
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (negative) number = 0;
+  return true;
+}
+
+}  // namespace
+
+std::optional<ProcessStat> parse_process_stat(std::string_view line) {
+  // The name may have any character in it: it ends at the last parenthesis.
+  const std::size_t open = line.find('(');
+  const std::size_t close = line.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+  ProcessStat stat;
+  std::uint64_t number = 0;
+  std::string_view first = line.substr(0, open);
+  if (!take(first, number)) return std::nullopt;
+  stat.pid = static_cast<pid_t>(number);
+  stat.name = line.substr(open + 1, close - open - 1);
+  std::string_view rest = line.substr(close + 1);
+  if (rest.size() < 3 || rest[0] != ' ') return std::nullopt;
+  stat.state = rest[1];
+  rest.remove_prefix(2);
+  std::array<std::uint64_t, kLast + 1> field{};
+  for (std::size_t i = kFirst; i <= kLast; ++i) {
+    if (!take(rest, field[i])) return std::nullopt;
+  }
+  stat.parent = static_cast<pid_t>(field[4]);
+  stat.kernel_thread = (field[9] & kKernelThread) != 0;
+  stat.minor_faults = field[10];
+  stat.children_minor_faults = field[11];
+  stat.major_faults = field[12];
+  stat.children_major_faults = field[13];
+  stat.ticks = field[14] + field[15];
+  stat.children_ticks = field[16] + field[17];
+  stat.threads = field[20];
+  stat.start_ticks = field[22];
+  stat.resident_pages = field[24];
+  return stat;
+}
+
+std::optional<std::uint64_t> parse_anonymous_pages(std::string_view statm) {
+  std::uint64_t mapped = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t shared = 0;
+  if (!take(statm, mapped) || !take(statm, resident) || !take(statm, shared)) return std::nullopt;
+  // The counters are inexact, and read one after the other.
+  return resident > shared ? resident - shared : 0;
+}
+
+}  // namespace zerotax

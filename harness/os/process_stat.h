@@ -1,0 +1,36 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace zerotax {
+
+/// A line of /proc/PID/stat, or of /proc/PID/task/TID/stat: proc(5). Times in clock ticks.
+struct ProcessStat {
+  pid_t pid = 0;
+  std::string_view name;  ///< of the parsed text: any characters, parentheses and blanks too
+  char state = '?';       ///< as ps(1) shows it
+  pid_t parent = 0;
+  bool kernel_thread = false;
+  std::uint64_t minor_faults = 0;           ///< of all threads, those that ended too
+  std::uint64_t children_minor_faults = 0;  ///< of children that were waited for, and of theirs
+  std::uint64_t major_faults = 0;
+  std::uint64_t children_major_faults = 0;
+  std::uint64_t ticks = 0;  ///< user and system time
+  std::uint64_t children_ticks = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t start_ticks = 0;  ///< since boot: with the PID, it names one process
+  std::uint64_t resident_pages = 0;
+};
+
+/// Nothing if the text is not such a line. Allocates nothing.
+std::optional<ProcessStat> parse_process_stat(std::string_view line);
+
+/// Pages of anonymous memory: resident less shared pages of a line of /proc/PID/statm. Nothing if it is not such a
+/// line.
+std::optional<std::uint64_t> parse_anonymous_pages(std::string_view statm);
+
+}  // namespace zerotax

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "top/view.h"
+
+namespace zerotax::top {
+
+/// What the command line asks for.
+struct Request {
+  double interval_s = 1;
+  std::optional<std::uint64_t> samples;
+  View view;
+  bool has_rows = false;
+  std::string json;
+  std::string log;
+  std::uint64_t log_bytes = 0;
+  std::string prometheus;
+};
+
+/// Watches until the samples are taken, a signal or a key asks for an end, or each process of --pid has ended. Throws
+/// UsageError and MachineError.
+ExitStatus run_top(const Request& request);
+
+}  // namespace zerotax::top
