@@ -3,6 +3,8 @@
 # CMakeLists.txt of its own includes this file after its tests: a property can be set only where its test was added.
 set(long_tests
   integration.awkward_test               # advise of programs that do not keep still
+  integration.bench_frameworks_test      # bench of Catch2, which measures its clock in each of 60 processes
+  integration.bench_steady_test          # twenty steady programs, none of which bench may accuse
   integration.programs_benchmark_test    # benchmark-programs, whole
   integration.policies_benchmark_test    # benchmark-policies, whole
   integration.contract_places_test       # the promises on other kernels and architectures, under QEMU

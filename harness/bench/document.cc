@@ -1,7 +1,9 @@
 #include "bench/document.h"
 
+#include <filesystem>
+
 #include "base/error.h"
-#include "bench/suite.h"
+#include "bench/framework.h"
 #include "bench/verdict.h"
 #include "os/input_file.h"
 
@@ -48,21 +50,51 @@ Json bench_json(const Report& value) {
   return json;
 }
 
-std::vector<Reported> read_google_benchmark(const std::string& path) {
+std::vector<Reported> read_google_benchmark(const std::string& folder) {
+  // The same readings of the clock are reported: only the rounding of the mean lies between.
+  constexpr double kSlack_ns = 100;
+  constexpr double kDigits = 1e-6;
   try {
-    const Json whole = read_json_file(path);
+    const Json whole = read_json_file(folder + "/out.json");
     std::vector<Reported> found;
     for (const Json& each : whole.at("benchmarks")) {
       if (each.value("run_type", "iteration") != "iteration" || each.value("error_occurred", false)) continue;
       const std::string unit = each.value("time_unit", "ns");
       const double factor = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
-      found.push_back({each.value("run_name", each.at("name").get<std::string>()), each.at("iterations").get<double>(),
-                       each.at("real_time").get<double>() * factor});
+      const std::string name = each.value("run_name", each.at("name").get<std::string>());
+      const double ns = each.at("real_time").get<double>() * factor;
+      const auto iterations = each.at("iterations").get<double>();
+      found.push_back({name, name, ns, {{iterations, ns * iterations, kSlack_ns + kDigits * ns * iterations}}});
     }
     return found;
   } catch (const Json::exception& problem) {
     throw UsageError(fmt::format("the program wrote no results of Google Benchmark: {}", problem.what()),
-                     "give a program of Google Benchmark");
+                     "give a program whose main passes options on to Google Benchmark");
+  }
+}
+
+std::vector<Reported> read_criterion(const std::string& folder) {
+  constexpr double kSlack_ns = 1;  // times are those of the clock
+  try {
+    std::vector<Reported> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      const std::filesystem::path file = entry.path();
+      if (file.filename() != "benchmark.json" || file.parent_path().filename() != "new") continue;
+      const std::string name = read_json_file(file.string()).at("full_id");
+      const Json sample = read_json_file((file.parent_path() / "sample.json").string());
+      Reported& each = found.emplace_back(Reported{name, name, 0, {}});
+      double iterations = 0;
+      for (std::size_t i = 0; i < sample.at("times").size(); ++i) {
+        each.loops.push_back({sample.at("iters").at(i), sample.at("times").at(i), kSlack_ns});
+        iterations += each.loops.back().iterations;
+        each.real_ns += each.loops.back().ns;
+      }
+      each.real_ns /= iterations;
+    }
+    return found;
+  } catch (const Json::exception& problem) {
+    throw UsageError(fmt::format("the program wrote no results of criterion: {}", problem.what()),
+                     "give a benchmark that cargo has built with criterion 0.3 or later");
   }
 }
 

@@ -91,7 +91,9 @@ class Running {
     alone_.resize(report_.benchmarks.size());
     std::vector<Item> items;
     items.push_back(item("all, in order", all, [this] { in_order_ = suite_.counted(names(), {}); }));
-    items.push_back(item("all, shuffled", 3 * all, [this] { shuffled_ = suite_.counted(names(), {}, true); }));
+    if (suite_.not_shuffled().empty()) {
+      items.push_back(item("all, shuffled", 3 * all, [this] { shuffled_ = suite_.counted(names(), {}, true); }));
+    }
     for (std::size_t i = 0; i < report_.benchmarks.size(); ++i) {
       const std::string& name = report_.benchmarks[i].name;
       items.push_back(item(name, 1, [this, i, &name] { alone_[i] = suite_.counted({name}, {}); }));
@@ -102,7 +104,11 @@ class Running {
       Benchmark& each = report_.benchmarks[i];
       each.alone.counts = counts_in(alone_[i], each.name);
       each.in_order.counts = counts_in(in_order_, each.name);
-      each.shuffled.counts = counts_in(shuffled_, each.name);
+      if (suite_.not_shuffled().empty()) {
+        each.shuffled.counts = counts_in(shuffled_, each.name);
+      } else {
+        each.shuffled.counts = NotAvailable{suite_.not_shuffled()};
+      }
     }
     confirm();
   }

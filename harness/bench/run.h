@@ -14,8 +14,7 @@ struct Request {
 std::size_t fewest_rounds(std::size_t benchmarks);
 
 /// Counts and times each benchmark alone and in order, counts all of them shuffled, and where one depends on the order,
-/// finds what does it and which setting ends it. A signal ends it early. Throws UsageError for a program that is no
-/// Google Benchmark, or fails.
+/// finds what does it and which setting ends it. A signal ends it early. Throws UsageError for a program that fails.
 Report run(const Suite& suite, const Request& request);
 
 }  // namespace zerotax::bench

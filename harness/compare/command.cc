@@ -10,6 +10,7 @@
 #include "cli/common_options.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
+#include "compare/bench.h"
 #include "compare/comparison.h"
 #include "compare/measure.h"
 #include "compare/options.h"
@@ -31,6 +32,7 @@ constexpr const char* kExamples =
     "  zerotax compare ./v1/libmine.so ./v2/libmine.so --size 1MiB --touch 1 --explain 1\n"
     "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
     "  zerotax compare results/before results/after --markdown changes.md\n"
+    "  zerotax compare bench-old.json bench-new.json\n"
     "  zerotax compare results/v1 results/v2 results/v3 --html versions.html\n"
     "  zerotax compare tcmalloc jemalloc --along touch --size 1MiB\n"
     "  zerotax compare glibc mine=./libmine.so --along size --from 1MiB --to 64MiB --json crossover.json\n"
@@ -206,6 +208,7 @@ ExitStatus compare(const Options& options) {
   if (files != is_run_file(options.after)) {
     throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
   }
+  if (files && (is_bench_file(options.before) || is_bench_file(options.after))) return compare_bench(options);
   check(options, files);
   check_more(options, files);
   options.exchange.check_page();
@@ -269,7 +272,8 @@ ExitStatus compare_either(const Options& options, const Arguments& arguments) {
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  const char* what = "a run (results folder, run.json), or an allocator: NAME, NAME=PATH, or the path of a library";
+  const char* what =
+      "a run (results folder, run.json), a file of bench --json, or an allocator: NAME, NAME=PATH, or a library's path";
   arguments.option("OLD", options->before, what).path();
   arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").path();
   options->of_points.push_back(

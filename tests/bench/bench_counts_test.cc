@@ -31,13 +31,18 @@ class Marks {
   std::deque<record::Mark> all_;
 };
 
+/// A repetition as Google Benchmark reports it.
+Reported repetition(const char* name, double iterations, double real_ns) {
+  return {name, name, real_ns, {{iterations, iterations * real_ns, 200}}};
+}
+
 TEST(Counts, AreOfTheLoopWhoseLengthIsReported) {
   Marks marks;
   marks.add(0, 0);
   marks.add(10'000'000, 5);  // a first try
   marks.add(11'000'000, 5);
   marks.add(111'000'040, 1005);  // 100 ms, and what the mean leaves out
-  const auto counts = counts_of({{"a", 100, 1'000'000}}, marks.list());
+  const auto counts = counts_of({repetition("a", 100, 1'000'000)}, marks.list());
   ASSERT_TRUE(counts.at("a"));
   EXPECT_EQ(counts.at("a")->minor_faults, 10);
   EXPECT_EQ(counts.at("a")->refilled_bytes, 10 * 4096);
@@ -48,7 +53,7 @@ TEST(Counts, OfRepetitionsAreTheirMean) {
   marks.add(0, 0);
   marks.add(100'000'000, 100);
   marks.add(200'000'000, 400);
-  const auto counts = counts_of({{"a", 100, 1'000'000}, {"a", 100, 1'000'000}}, marks.list());
+  const auto counts = counts_of({repetition("a", 100, 1'000'000), repetition("a", 100, 1'000'000)}, marks.list());
   EXPECT_EQ(counts.at("a")->minor_faults, 2);
 }
 
@@ -57,8 +62,33 @@ TEST(Counts, OfALoopThatIsNotFoundAreNotKnown) {
   marks.add(0, 0);
   marks.add(50'000'000, 100);
   marks.add(100'000'000, 100, 2);  // another thread's
-  EXPECT_FALSE(counts_of({{"a", 100, 1'000'000}}, marks.list()).at("a"));
-  EXPECT_FALSE(counts_of({{"a", 50, 1'000'000}, {"b", 50, 1'000'000}}, marks.list()).at("b"));
+  EXPECT_FALSE(counts_of({repetition("a", 100, 1'000'000)}, marks.list()).at("a"));
+  EXPECT_FALSE(counts_of({repetition("a", 50, 1'000'000), repetition("b", 50, 1'000'000)}, marks.list()).at("b"));
+}
+
+TEST(Counts, OfSeveralStretchesAreFoundByTheirSum) {
+  Marks marks;
+  marks.add(0, 0);
+  marks.add(100'000'000, 70);  // a warm-up
+  for (int sample = 0; sample < 3; ++sample) {
+    marks.add(100'000'500 + sample * 1'000'000, 100 + static_cast<std::uint64_t>(sample) * 20);
+    marks.add(100'800'000 + sample * 1'000'000, 110 + static_cast<std::uint64_t>(sample) * 20);
+  }
+  Reported reported = {"a", "a", 0, {{30, 2'398'000, 3'000, 3}}};
+  EXPECT_EQ(counts_of({reported}, marks.list()).at("a")->minor_faults, 1);
+  reported.loops[0].ns = 2'300'000;
+  EXPECT_FALSE(counts_of({reported}, marks.list()).at("a"));
+}
+
+TEST(Counts, OfSamplesOfKnownLengthsAreTheirSum) {
+  Marks marks;
+  marks.add(0, 0);
+  marks.add(1'000'000, 10);
+  marks.add(1'000'100, 10);
+  marks.add(1'000'200, 15);
+  marks.add(4'000'200, 45);
+  const Reported reported = {"a", "a", 0, {{1, 1'000'000, 1}, {3, 3'000'000, 1}}};
+  EXPECT_EQ(counts_of({reported}, marks.list()).at("a")->minor_faults, 10);
 }
 
 Measured<Counts> faults(double count) {

@@ -1,10 +1,10 @@
-"""`zerotax bench` on programs of Google Benchmark: the one that depends on the order is named, with why and what ends it."""
+"""`zerotax bench` on programs of benchmarks: the one that depends on the order is named, with why and what ends it."""
 import json
 import re
 import subprocess
 
 import pytest
-from conftest import BUILD, check_schema, zerotax
+from conftest import BUILD, SOURCE, check_schema, zerotax
 from refusing import refused
 
 BENCHED = BUILD / "tests" / "benched"
@@ -81,7 +81,7 @@ def test_a_steady_program_is_not_accused():
 
 @pytest.mark.parametrize(("options", "words", "complaint"), [
     ([], [], "no command is given"),
-    ([], ["true"], "'true' lists no benchmark"),
+    ([], ["true"], "'true' is of no known framework of benchmarks: give a program of Google Benchmark, Catch2 or criterion"),
     ([], ["false"], "'false' ended with exit status 1"),
     ([], ["no-such-program"], "no-such-program"),
     (["--rounds", "2"], ["true"], "--rounds 2 cannot prove anything"),
@@ -94,6 +94,30 @@ def test_bad_input_is_refused(options, words, complaint):
 
 def test_a_filter_that_chooses_nothing_is_refused():
     refused(zerotax("bench", "--", BENCHED / "order", "--benchmark_filter=Nothing"), "lists no benchmark")
+
+
+def test_compare_reads_two_files(found, tmp_path):
+    document = found[1]
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text(json.dumps(document))
+    benchmark(document, "BM_Plain")["alone"]["counts"]["minor_faults"] += 512
+    new.write_text(json.dumps(document))
+    same = zerotax("compare", old, old)
+    assert (same.returncode, same.stdout.splitlines()[0]) == (0, "same: counts of 6 benchmark runs agree"), same.stderr
+    worse = zerotax("compare", old, new, "--json", tmp_path / "found.json", "--junit", tmp_path / "junit.xml")
+    sentence = "worse: BM_Plain, alone: page faults 0 → 512; 1 of 6 benchmark runs differs"
+    assert worse.returncode == 1 and " ".join(worse.stdout.split()).startswith(sentence), worse.stdout + worse.stderr
+    result = json.loads((tmp_path / "found.json").read_text())
+    check_schema(result, "bench_compare")
+    assert result["sentence"] == sentence and [each["verdict"] for each in result["benchmarks"]] == ["worse"] + ["same"] * 5
+    assert 'failures="1"' in (tmp_path / "junit.xml").read_text()
+    better = zerotax("compare", new, old)
+    assert better.returncode == 0 and better.stdout.startswith("better: BM_Plain, alone: page faults 512 → 0")
+    benchmark(document, "BM_Plain")["alone"]["counts"] = {"minor_faults": "many"}
+    new.write_text(json.dumps(document))
+    refused(zerotax("compare", old, new), "is damaged")
+    refused(zerotax("compare", old, SOURCE / "results" / "reference" / "run.json"), "not 'zerotax.bench/1'")
+    refused(zerotax("compare", old, old, "--plot"), "--plot has no effect on files of zerotax bench")
 
 
 def test_the_library_of_marks_changes_nothing_by_itself():

@@ -352,13 +352,13 @@ struct ExecEntry {
   char path[kPathBytes];
 };
 
-/// What one process had counted when its program read the clock of CPU time. Sums from its start on.
+/// What one process had counted when its program read a clock (bench/preload). Sums from its start on.
 struct Mark {
   std::atomic<std::uint32_t> ready;
   std::int32_t pid;
   std::int32_t tid;
   std::uint32_t padding;
-  std::int64_t ns;  ///< CLOCK_MONOTONIC, as the program had read it last
+  std::int64_t ns;  ///< real time, as the program had read it last
   std::uint64_t minor_faults;
   std::uint64_t anonymous_bytes;  ///< held
   std::uint64_t peak_bytes;       ///< the most that was ever held

@@ -17,6 +17,36 @@ constexpr std::uint32_t kAllOf = 8192;
 
 std::atomic<std::int64_t> last_ns;
 
+/// The clock of real time is read by more than timed loops: thousands of times in a row where a program measures the
+/// clock itself. Readings so near to each other have nothing between them, and no loop is as short.
+constexpr std::int64_t kNear_ns = 10'000;
+/// From so many in a row on, the newest mark stands for those that follow: its time moves on, and its counts stay.
+constexpr unsigned kFlood = 4;
+
+struct Readings {
+  std::int64_t last_ns;
+  unsigned near;
+  Mark* newest;
+};
+constinit thread_local Readings readings [[gnu::tls_model("initial-exec")]] = {};
+
+/// Whether a mark stands for this reading already.
+bool is_in_flood(std::int64_t now, std::int64_t real_ns) {
+  const bool near = now - readings.last_ns < kNear_ns;
+  readings.last_ns = now;
+  readings.near = near ? readings.near + 1 : 0;
+  if (readings.near < kFlood || readings.newest == nullptr) return false;
+  readings.newest->ns = real_ns;
+  return true;
+}
+
+/// Whether this reading is left out: of the clock of CPU time, by a program that pauses its clock.
+bool is_left_out(std::int64_t now) {
+  // A loop may begin right after another has ended: only a program that pauses its clock has so many.
+  const bool many = arena->marks_used > kAllOf;
+  return now - last_ns.exchange(now) < kLeastBetween_ns && many;
+}
+
 void fill(Mark& mark) {
   for (std::uint32_t i = 0; i < kThreads; ++i) {
     const ThreadBlock& block = process->threads[i];
@@ -38,14 +68,12 @@ void fill(Mark& mark) {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] void zerotax_record_mark(std::int64_t real_ns) {
+extern "C" [[gnu::visibility("default")]] void zerotax_record_mark(std::int64_t real_ns, int of_real_time) {
   // The recorder reads clocks, too.
   if (process == nullptr || arena == nullptr || state.now.inside == Inside::kOwn || process->pid != ::getpid()) return;
-  const std::int64_t now = monotonic_ns();
-  // A loop may begin right after another has ended: only a program that pauses its clock has so many.
-  const bool many = arena->marks_used > kAllOf;
-  if (now - last_ns.exchange(now) < kLeastBetween_ns && many) return;
   const OwnWork own;
+  const std::int64_t now = monotonic_ns();
+  if (of_real_time != 0 ? is_in_flood(now, real_ns) : is_left_out(now)) return;
   const std::uint32_t index = arena->marks_used.fetch_add(1);
   if (index >= kMarks) return;
   Mark& mark = arena->marks[index];
@@ -56,6 +84,8 @@ extern "C" [[gnu::visibility("default")]] void zerotax_record_mark(std::int64_t 
   fill(mark);
   mark.ns = real_ns;
   mark.ready = 1;
+  // The time of the mark itself does not count.
+  if (of_real_time != 0) readings = {monotonic_ns(), readings.near, &mark};
 }
 
 }  // namespace zerotax::record

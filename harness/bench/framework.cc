@@ -1,0 +1,184 @@
+#include "bench/framework.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <functional>
+#include <set>
+
+namespace zerotax::bench {
+namespace {
+
+/// The names that `name_in` finds in the lines of a listing.
+std::vector<Listed> listed_lines(const std::string& folder, const std::function<std::string(std::string)>& name_in) {
+  std::ifstream stream(folder + "/list");
+  std::vector<Listed> found;
+  for (std::string line; std::getline(stream, line);) {
+    const std::string name = name_in(line);
+    if (!name.empty()) found.push_back({name, name});
+  }
+  return found;
+}
+
+/// A line for each, and nothing else but sentences.
+std::vector<Listed> list_google_benchmark(const std::string& folder) {
+  return listed_lines(
+      folder, [](const std::string& line) { return line.find(' ') == std::string::npos ? line : std::string(); });
+}
+
+/// "NAME: bench" or, in later versions, "NAME: benchmark", as Rust's own tests have it.
+std::vector<Listed> list_criterion(const std::string& folder) {
+  return listed_lines(folder, [](const std::string& line) {
+    for (const char* const end : {": bench", ": benchmark"}) {
+      if (line.ends_with(end)) return line.substr(0, line.rfind(": "));
+    }
+    return std::string();
+  });
+}
+
+/// Catch2 lists test cases only, most of which have no benchmark: they are run instead.
+std::vector<Listed> list_catch2(const std::string& folder) {
+  std::vector<Listed> found;
+  std::set<std::string> names;
+  for (const Reported& each : read_catch2(folder)) {
+    if (names.insert(each.name).second) found.push_back({each.name, each.choice});
+  }
+  return found;
+}
+
+std::string escaped(const std::string& text, std::string_view special) {
+  std::string all;
+  for (const char letter : text) {
+    if (special.find(letter) != std::string_view::npos) all += '\\';
+    all += letter;
+  }
+  return all;
+}
+
+/// A pattern that matches these names alone.
+std::string pattern_of(const std::vector<std::string>& names) {
+  std::string pattern;
+  for (const std::string& name : names) {
+    pattern += pattern.empty() ? "^(" : "|";
+    pattern += escaped(name, "\\^$.|?*+()[]{}");
+  }
+  return pattern + ")$";
+}
+
+std::vector<std::string> choose_google_benchmark(const std::vector<std::string>& choices) {
+  return {"--benchmark_filter=" + pattern_of(choices)};
+}
+
+std::vector<std::string> choose_criterion(const std::vector<std::string>& choices) { return {pattern_of(choices)}; }
+
+/// Test cases by name in one word: those of several words would have to match all.
+std::vector<std::string> choose_catch2(const std::vector<std::string>& choices) {
+  std::string word;
+  std::set<std::string> seen;
+  for (const std::string& choice : choices) {
+    if (seen.insert(choice).second) word += (word.empty() ? "\"" : ",\"") + escaped(choice, "\\,\"") + '"';
+  }
+  return {word};
+}
+
+}  // namespace
+
+const std::vector<Framework>& frameworks() {
+  static const std::vector<Framework> rows{
+      {.name = "Google Benchmark",
+       .sign = "--benchmark_list_tests",
+       .of_real_time = false,
+       .usual = {{"--benchmark_min_time=0.1"}},
+       .listing = {"--benchmark_list_tests=true"},
+       .running = {"--benchmark_out={}/out.json", "--benchmark_out_format=json"},
+       .env = {},
+       .shuffling = {"--benchmark_repetitions=3", "--benchmark_enable_random_interleaving=true"},
+       .repetitions = 3,
+       .not_shuffled = "",
+       .words_are_filters = false,
+       .valued = {},
+       .own = {},
+       .list = list_google_benchmark,
+       .choose = choose_google_benchmark,
+       .read = read_google_benchmark},
+      {.name = "Catch2",
+       .sign = "--benchmark-no-analysis",
+       .of_real_time = true,
+       .usual = {{"--benchmark-samples", "20"}},
+       .listing = {"--reporter", "xml", "--out", "{}/out.xml", "--benchmark-no-analysis"},
+       .running = {"--reporter", "xml", "--out", "{}/out.xml", "--benchmark-no-analysis"},
+       .env = {},
+       .shuffling = {"--order", "rand", "--rng-seed", "1"},
+       .repetitions = 1,
+       .not_shuffled = "",
+       .words_are_filters = true,
+       .valued = {"-o",
+                  "--out",
+                  "-r",
+                  "--reporter",
+                  "-n",
+                  "--name",
+                  "-x",
+                  "--abortx",
+                  "-w",
+                  "--warn",
+                  "-d",
+                  "--durations",
+                  "-D",
+                  "--min-duration",
+                  "-f",
+                  "--input-file",
+                  "-c",
+                  "--section",
+                  "-v",
+                  "--verbosity",
+                  "--order",
+                  "--rng-seed",
+                  "--use-colour",
+                  "--colour-mode",
+                  "--wait-for-keypress",
+                  "--shard-count",
+                  "--shard-index",
+                  "--benchmark-samples",
+                  "--benchmark-resamples",
+                  "--benchmark-confidence-interval",
+                  "--benchmark-warmup-time"},
+       .own = {"-o", "--out", "-r", "--reporter", "--order", "--rng-seed", "--benchmark-no-analysis"},
+       .list = list_catch2,
+       .choose = choose_catch2,
+       .read = read_catch2},
+      {.name = "criterion",
+       .sign = "--save-baseline",
+       .of_real_time = true,
+       .usual =
+           {{"--sample-size", "10"}, {"--warm-up-time", "1"}, {"--measurement-time", "1"}, {"--nresamples", "1001"}},
+       .listing = {"--bench", "--list"},
+       .running = {"--bench", "--noplot"},
+       .env = {{"CRITERION_HOME", "{}"}},
+       .shuffling = {},
+       .repetitions = 1,
+       .not_shuffled = "criterion runs benchmarks in their own order only",
+       .words_are_filters = true,
+       .valued = {"-c", "--color", "--colour", "-s", "--save-baseline", "-b", "--baseline", "--profile-time",
+                  "--load-baseline", "--sample-size", "--warm-up-time", "--measurement-time", "--nresamples",
+                  "--noise-threshold", "--confidence-level", "--significance-level", "--plotting-backend",
+                  "--output-format"},
+       .own = {"--bench", "--test", "--list", "-n", "--noplot", "-s", "--save-baseline", "-b", "--baseline",
+               "--load-baseline", "--profile-time"},
+       .list = list_criterion,
+       .choose = choose_criterion,
+       .read = read_criterion},
+  };
+  return rows;
+}
+
+std::string framework_names() {
+  std::string names;
+  for (const Framework& each : frameworks()) {
+    const bool last = &each == &frameworks().back();
+    names += (names.empty() ? "" : last ? " or " : ", ") + std::string(each.name);
+  }
+  return names;
+}
+
+}  // namespace zerotax::bench

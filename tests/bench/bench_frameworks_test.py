@@ -1,0 +1,42 @@
+"""`zerotax bench` on a program of Catch2 whose dependence on the order is known."""
+import json
+
+import pytest
+from conftest import BUILD, check_schema, zerotax
+from refusing import refused
+
+CATCH2 = BUILD / "tests" / "benched" / "catch2"
+pytestmark = pytest.mark.skipif(not CATCH2.exists(), reason="catch2 is not installed")
+
+
+@pytest.fixture(scope="module", name="found")
+def _found():
+    done = zerotax("bench", "--json", "-", "--rounds", "9", "--", CATCH2, "concat,decode")
+    document = json.loads(done.stdout)
+    check_schema(document, "bench")
+    return done, {each["name"]: each for each in document["benchmarks"]}, document
+
+
+def test_the_one_that_depends_on_the_order_is_named(found):
+    done, benchmarks, document = found
+    assert list(benchmarks) == ["concat/small", "decode/blocks"]
+    decode = benchmarks["decode/blocks"]
+    # That its time differs, too, is proven where the machine is quiet enough.
+    assert (decode["verdict"], done.returncode) in (("order-dependent", 1), ("counts differ", 0)), done.stderr
+    assert decode["cause"]["before"] == "concat/small" and "catch2.cc:" in decode["cause"]["place"]
+    # The program sets the threshold by itself, which no variable overrules but that which lets it not be exceeded.
+    assert benchmarks["concat/small"]["verdict"] == "independent" and document["rounds"] >= 9
+
+
+def test_counts_are_those_of_one_iteration(found):
+    decode = found[1]["decode/blocks"]
+    # Eight blocks of 1 MiB, mapped and unmapped each time.
+    assert 2048 <= decode["alone"]["counts"]["minor_faults"] <= 2064
+    assert decode["alone"]["counts"]["returned_bytes"] == pytest.approx(8 * 2**20, rel=0.01)
+    assert decode["alone"]["counts"]["calls"] == pytest.approx(8, abs=0.1)
+    assert decode["in_order"]["counts"]["minor_faults"] < 110  # what the first iteration fills, in 20
+    assert found[1]["concat/small"]["alone"]["counts"]["calls"] == pytest.approx(1, abs=0.01)
+
+
+def test_a_program_without_benchmarks_is_refused():
+    refused(zerotax("bench", "--", CATCH2, "no benchmark"), "'catch2' lists no benchmark")

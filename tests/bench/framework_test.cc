@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "bench/suite.h"
+#include "files/temporary_folder.h"
+
+namespace zerotax::bench {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Framework& row(const std::string& name) {
+  for (const Framework& each : frameworks()) {
+    if (each.name == name) return each;
+  }
+  throw std::logic_error(name);
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path) << text;
+}
+
+Words names_in(const std::vector<Listed>& listed) {
+  Words names;
+  for (const Listed& each : listed) names.push_back(each.name);
+  return names;
+}
+
+TEST(Framework, GoogleBenchmarkListsLinesWithoutBlanks) {
+  const TemporaryFolder folder{"framework-test"};
+  write(folder.file("list"), "BM_Sort/100\nA sentence.\n\nBM_Map<int>/2\n");
+  EXPECT_EQ(names_in(row("Google Benchmark").list(folder.path())), (Words{"BM_Sort/100", "BM_Map<int>/2"}));
+}
+
+TEST(Framework, CriterionListsNamesBeforeAWord) {
+  const TemporaryFolder folder{"framework-test"};
+  write(folder.file("list"),
+        "WARNING: of something\nplain: bench\n\ndecode/blocks: 8: bench\nsort: benchmark\nGnuplot\n");
+  EXPECT_EQ(names_in(row("criterion").list(folder.path())), (Words{"plain", "decode/blocks: 8", "sort"}));
+}
+
+TEST(Framework, ChoosesNamesWithSpecialCharacters) {
+  EXPECT_EQ(row("Google Benchmark").choose({"BM_A<int>/2", "B(c)"}),
+            (Words{"--benchmark_filter=^(BM_A<int>/2|B\\(c\\))$"}));
+  EXPECT_EQ(row("criterion").choose({"a.b", "c"}), (Words{"^(a\\.b|c)$"}));
+  EXPECT_EQ(row("Catch2").choose({"a, \"b\"", "c\\d", "a, \"b\""}), (Words{R"("a\, \"b\"","c\\d")"}));
+}
+
+TEST(Framework, LeavesFiltersAndItsOwnOptionsOut) {
+  const Words words{"./b", "[!benchmark]", "-r",       "console", "--order=rand", "--benchmark-samples",
+                    "7",   "-s",           "some name"};
+  EXPECT_EQ(kept_words(words, row("Catch2"), false), (Words{"./b", "--benchmark-samples", "7", "-s"}));
+  EXPECT_EQ(kept_words(words, row("Catch2"), true),
+            (Words{"./b", "[!benchmark]", "--benchmark-samples", "7", "-s", "some name"}));
+  EXPECT_EQ(kept_words({"./b", "--bench", "fib", "--sample-size", "20"}, row("criterion"), false),
+            (Words{"./b", "--sample-size", "20"}));
+  // The words of a command that runs the program stay.
+  EXPECT_EQ(kept_words({"env", "A=1", "/bin/sh", "fib"}, row("criterion"), false), (Words{"env", "A=1", "/bin/sh"}));
+}
+
+constexpr const char* kResult =
+    R"(<BenchmarkResults name="add" samples="20" resamples="100" iterations="50" clockResolution="99" estimatedDuration="1">
+       <!--All values in nano seconds--><mean value="1.5e+03" lowerBound="1" upperBound="1" ci="0"/></BenchmarkResults>)";
+
+TEST(Framework, ReadsBothVersionsOfCatch2) {
+  const std::string test_cases = std::string("<TestCase name=\"none\"/><TestCase name=\"sums &amp; more\">") + kResult +
+                                 "<Section name=\"in it\">" + kResult + "</Section></TestCase>";
+  for (const std::string& whole : {"<Catch><Group name=\"b\">" + test_cases + "</Group></Catch>",
+                                   "<Catch2TestRun name=\"b\">" + test_cases + "</Catch2TestRun>"}) {
+    const TemporaryFolder folder{"framework-test"};
+    write(folder.file("out.xml"), whole);
+    const std::vector<Reported> found = row("Catch2").read(folder.path());
+    ASSERT_EQ(found.size(), 2);
+    EXPECT_EQ(found[0].name, "sums & more/add");
+    EXPECT_EQ(found[1].name, "sums & more/in it/add");
+    EXPECT_EQ(found[1].choice, "sums & more");
+    EXPECT_EQ(found[0].real_ns, 1500);
+    EXPECT_EQ(found[0].loops.at(0).stretches, 20);
+    EXPECT_EQ(found[0].loops.at(0).iterations, 1000);
+    EXPECT_EQ(found[0].loops.at(0).ns, 1.5e6);
+  }
+}
+
+TEST(Framework, RefusesWhatCatch2DoesNotWrite) {
+  const TemporaryFolder folder{"framework-test"};
+  EXPECT_THROW(row("Catch2").read(folder.path()), UsageError);
+  write(folder.file("out.xml"), "<Catch2TestRun>");
+  EXPECT_THROW(row("Catch2").read(folder.path()), UsageError);
+}
+
+TEST(Framework, ReadsSamplesOfCriterion) {
+  const TemporaryFolder folder{"framework-test"};
+  write(folder.file("g/a_b/new/benchmark.json"), R"({"full_id": "g/a/b"})");
+  write(folder.file("g/a_b/new/sample.json"),
+        R"({"sampling_mode": "Linear", "iters": [1.0, 3.0], "times": [100.0, 500.0]})");
+  write(folder.file("g/a_b/base/benchmark.json"), R"({"full_id": "not this"})");
+  const std::vector<Reported> found = row("criterion").read(folder.path());
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].name, "g/a/b");
+  EXPECT_EQ(found[0].real_ns, 150);
+  ASSERT_EQ(found[0].loops.size(), 2);
+  EXPECT_EQ(found[0].loops[1].ns, 500);
+}
+
+TEST(Framework, RefusesWhatCriterionDoesNotWrite) {
+  const TemporaryFolder folder{"framework-test"};
+  write(folder.file("a/new/benchmark.json"), R"({"id": "a"})");
+  EXPECT_THROW(row("criterion").read(folder.path()), UsageError);
+}
+
+}  // namespace
+}  // namespace zerotax::bench

@@ -1,0 +1,6 @@
+// One of the twenty programs: PROGRAM is its function.
+#include <benchmark/benchmark.h>
+
+void PROGRAM(benchmark::State& state);
+BENCHMARK(PROGRAM)->Arg(1)->Arg(4)->Arg(16);
+BENCHMARK_MAIN();
