@@ -94,13 +94,14 @@ ProfileRecorder::~ProfileRecorder() {
 
 ProfileData ProfileRecorder::finish() {
   faults_counted_ = sampler_.fault_count();
+  finished_ns_ = monotonic_ns();
   done_ = true;
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
   for (auto& [pid, process] : processes_) {
     if (process.started) process.unwinder->note_scripts(data_.scripts);
   }
-  data_.lost = sampler_.lost() + dropped_;
+  data_.lost = sampler_.lost() + dropped_ + skipped_;
   data_.sees_kernel = sampler_.sees_kernel();
   data_.sees_faults = sampler_.sees_faults();
   data_.samples_cpus = sampler_.samples_cpus();
@@ -302,10 +303,10 @@ void ProfileRecorder::apply(PerfEvent& event) {
       return;
     }
     case PerfEvent::Kind::kSample:
-      if (process->started && event.time_ns >= ready_ns_) apply_sample(event);
+      if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_sample(event);
       return;
     case PerfEvent::Kind::kFault:
-      if (process->started && event.time_ns >= ready_ns_) apply_fault(event);
+      if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_fault(event);
       return;
     case PerfEvent::Kind::kFork:
     case PerfEvent::Kind::kData:

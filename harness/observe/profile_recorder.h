@@ -102,6 +102,7 @@ class ProfileRecorder {
   // profile_recorder_faults.cc
   void apply_fault(const PerfEvent& event);
   void tell_change(const PerfEvent& event);
+  bool has_time();
   void scale_faults();
   void attach();
   void look_around();
@@ -140,6 +141,9 @@ class ProfileRecorder {
   std::uint64_t newest_ns_ = 0;
   std::uint64_t complete_ns_ = 0;  ///< all that happened before is there
   std::uint64_t dropped_ = 0;
+  std::uint64_t skipped_ = 0;                  ///< samples that there was no time to unwind
+  std::int64_t work_began_ns_ = 0;             ///< CLOCK_MONOTONIC
+  std::atomic<std::int64_t> finished_ns_ = 0;  ///< when finish() was called
   /// Of each program that was started: found while it runs, for unwinding may be far behind.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<PerfMap>> maps_;
   ProcessFiles files_;

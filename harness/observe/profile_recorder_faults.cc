@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "observe/profile_recorder.h"
+#include "os/clock.h"
 
 namespace zerotax {
 
@@ -31,6 +32,19 @@ void ProfileRecorder::scale_faults() {
     const auto due = static_cast<std::uint64_t>(std::llround(scale * static_cast<double>(passed)));
     count = due - std::exchange(given, due);
   }
+}
+
+/// Unwinding the first sample of a program takes 10 ms, and a build starts hundreds a second. Whoever watches a running
+/// system must not use more of it: the recorder's thread takes half of the time that has passed, after two seconds, and
+/// no more when that is over. Which samples it skips does not depend on what they are.
+bool ProfileRecorder::has_time() {
+  constexpr std::int64_t kFirstNs = 2'000'000'000;
+  if (!options_.faults) return true;
+  const std::int64_t now = finished_ns_ != 0 ? finished_ns_.load() : monotonic_ns();
+  if (work_began_ns_ == 0) work_began_ns_ = now;
+  if (thread_cpu_ns() <= kFirstNs + (now - work_began_ns_) / 2) return true;
+  ++skipped_;
+  return false;
 }
 
 /// Of a CPU, most that happens is no concern of ours.

@@ -17,15 +17,15 @@ char* filled(std::size_t bytes) {
 
 void BM_Plain(benchmark::State& state) {
   int sum = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(sum += 3);
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(sum += 3);
 }
 
 void BM_Concat(benchmark::State& state) {
-  for (auto _ : state) std::free(filled(std::size_t{24} << 20));
+  for ([[maybe_unused]] auto _ : state) std::free(filled(std::size_t{24} << 20));
 }
 
 void BM_Decode(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     char* blocks[8];
     for (char*& block : blocks) block = filled(std::size_t{1} << 20);
     // Work that does not depend on the memory. A loop must have several iterations: the first of all fills more pages.

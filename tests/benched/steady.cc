@@ -12,7 +12,7 @@ namespace {
 
 void BM_Sort(benchmark::State& state) {
   std::vector<unsigned> numbers(static_cast<std::size_t>(state.range(0)));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     unsigned seed = 1;
     for (unsigned& number : numbers) number = seed = seed * 1664525U + 1013904223U;
     std::sort(numbers.begin(), numbers.end());
@@ -21,15 +21,16 @@ void BM_Sort(benchmark::State& state) {
 }
 
 void BM_SmallBlocks(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::vector<std::unique_ptr<std::string>> all;
+    all.reserve(100);
     for (int i = 0; i < 100; ++i) all.push_back(std::make_unique<std::string>(64, 'x'));
     benchmark::DoNotOptimize(all.data());
   }
 }
 
 void BM_Map(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::map<int, int> map;
     for (int i = 0; i < 200; ++i) map[i * 7 % 211] = i;
     benchmark::DoNotOptimize(map.size());
@@ -37,7 +38,7 @@ void BM_Map(benchmark::State& state) {
 }
 
 void BM_Hash(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::unordered_map<int, std::string> map;
     for (int i = 0; i < 200; ++i) map[i] = "value";
     benchmark::DoNotOptimize(map.size());
@@ -45,7 +46,7 @@ void BM_Hash(benchmark::State& state) {
 }
 
 void BM_Concatenate(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::string text;
     for (int i = 0; i < 500; ++i) text += "some words ";
     benchmark::DoNotOptimize(text.data());
@@ -54,7 +55,7 @@ void BM_Concatenate(benchmark::State& state) {
 
 void BM_KeptBuffer(benchmark::State& state) {
   std::vector<char> buffer(std::size_t{4} << 20);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::fill(buffer.begin(), buffer.end(), 'x');
     benchmark::ClobberMemory();
   }

@@ -42,7 +42,7 @@ char* map(std::size_t bytes) {
 }  // namespace
 
 void vectors(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::vector<int> numbers;
     for (std::size_t i = 0; i < 200 * size_of(state); ++i) numbers.push_back(static_cast<int>(i));
     benchmark::DoNotOptimize(numbers.data());
@@ -50,7 +50,7 @@ void vectors(benchmark::State& state) {
 }
 
 void strings(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::string text;
     for (std::size_t i = 0; i < 100 * size_of(state); ++i) text += "some words ";
     benchmark::DoNotOptimize(text.data());
@@ -58,7 +58,7 @@ void strings(benchmark::State& state) {
 }
 
 void maps(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::map<std::size_t, std::string> map;
     for (std::size_t i = 0; i < 50 * size_of(state); ++i) map[i * 7 % 211] = "value";
     benchmark::DoNotOptimize(map.size());
@@ -66,7 +66,7 @@ void maps(benchmark::State& state) {
 }
 
 void hashes(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::unordered_map<std::string, std::size_t> map;
     for (std::size_t i = 0; i < 50 * size_of(state); ++i) map[std::to_string(i)] = i;
     benchmark::DoNotOptimize(map.size());
@@ -75,7 +75,7 @@ void hashes(benchmark::State& state) {
 
 void sorting(benchmark::State& state) {
   std::vector<unsigned> numbers(1000 * size_of(state));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     unsigned seed = 1;
     for (unsigned& number : numbers) number = seed = seed * 1664525U + 1013904223U;
     std::sort(numbers.begin(), numbers.end());
@@ -85,7 +85,7 @@ void sorting(benchmark::State& state) {
 
 void kept_buffer(benchmark::State& state) {
   std::vector<char> buffer(512 * kKiB * size_of(state));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::fill(buffer.begin(), buffer.end(), 'x');
     benchmark::ClobberMemory();
   }
@@ -94,13 +94,13 @@ void kept_buffer(benchmark::State& state) {
 void mapped_once(benchmark::State& state) {
   const std::size_t bytes = 256 * kKiB * size_of(state);
   char* const block = map(bytes);
-  for (auto _ : state) touch(block, bytes);
+  for ([[maybe_unused]] auto _ : state) touch(block, bytes);
   munmap(block, bytes);
 }
 
 void mapped_each_time(benchmark::State& state) {
   const std::size_t bytes = 256 * kKiB * size_of(state);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     char* const block = map(bytes);
     touch(block, bytes);
     munmap(block, bytes);
@@ -108,7 +108,7 @@ void mapped_each_time(benchmark::State& state) {
 }
 
 void small_callocs(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::vector<void*> blocks(50 * size_of(state));
     for (void*& block : blocks) block = std::calloc(1, 200);
     benchmark::DoNotOptimize(blocks.data());
@@ -119,7 +119,7 @@ void small_callocs(benchmark::State& state) {
 // More than the highest threshold that glibc adopts: mapped in any order.
 void huge_callocs(benchmark::State& state) {
   const std::size_t bytes = 40 * kKiB * kKiB;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     auto* const block = static_cast<char*>(std::calloc(1, bytes));
     touch(block, 16 * kPage * size_of(state));
     std::free(block);
@@ -130,7 +130,7 @@ void huge_callocs(benchmark::State& state) {
 void fixed_threshold(benchmark::State& state) {
   mallopt(M_MMAP_THRESHOLD, 128 * kKiB);
   const std::size_t bytes = 256 * kKiB * size_of(state);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     auto* const block = static_cast<char*>(std::malloc(bytes));
     touch(block, bytes);
     std::free(block);
@@ -139,7 +139,7 @@ void fixed_threshold(benchmark::State& state) {
 
 void patterns(benchmark::State& state) {
   const std::regex pattern("([a-z]+)([0-9]+)");
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (std::size_t i = 0; i < size_of(state); ++i) {
       std::smatch match;
       const std::string text = "word" + std::to_string(i);
@@ -149,7 +149,7 @@ void patterns(benchmark::State& state) {
 }
 
 void streams(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::ostringstream stream;
     for (std::size_t i = 0; i < 50 * size_of(state); ++i) stream << i << ' ' << 1.5 << '\n';
     benchmark::DoNotOptimize(stream.str().size());
@@ -157,7 +157,7 @@ void streams(benchmark::State& state) {
 }
 
 void queues(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::deque<std::size_t> queue;
     for (std::size_t i = 0; i < 200 * size_of(state); ++i) {
       queue.push_back(i);
@@ -172,7 +172,7 @@ void matrices(benchmark::State& state) {
   std::vector<double> matrix(rows * rows, 1.5);
   std::vector<double> vector(rows, 2.5);
   std::vector<double> result(rows);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (std::size_t row = 0; row < rows; ++row) {
       result[row] = std::inner_product(vector.begin(), vector.end(),
                                        matrix.begin() + static_cast<std::ptrdiff_t>(row * rows), 0.0);
@@ -182,7 +182,7 @@ void matrices(benchmark::State& state) {
 }
 
 void shared_pointers(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::vector<std::shared_ptr<std::string>> all;
     for (std::size_t i = 0; i < 50 * size_of(state); ++i) all.push_back(std::make_shared<std::string>(40, 'x'));
     std::vector<std::shared_ptr<std::string>> copy = all;
@@ -192,7 +192,7 @@ void shared_pointers(benchmark::State& state) {
 
 void arenas(benchmark::State& state) {
   std::vector<char> buffer(1024 * kKiB);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::pmr::monotonic_buffer_resource arena(buffer.data(), buffer.size(), std::pmr::null_memory_resource());
     std::pmr::vector<int> numbers(&arena);
     for (std::size_t i = 0; i < 500 * size_of(state); ++i) numbers.push_back(static_cast<int>(i));
@@ -203,7 +203,7 @@ void arenas(benchmark::State& state) {
 void files(benchmark::State& state) {
   std::FILE* const file = std::tmpfile();
   std::vector<char> buffer(64 * kKiB * size_of(state), 'x');
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(pwrite(fileno(file), buffer.data(), buffer.size(), 0));
     benchmark::DoNotOptimize(pread(fileno(file), buffer.data(), buffer.size(), 0));
   }
@@ -213,7 +213,7 @@ void files(benchmark::State& state) {
 void random_numbers(benchmark::State& state) {
   std::mt19937_64 engine(1);
   std::uniform_int_distribution<int> numbers(0, 100);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     int sum = 0;
     for (std::size_t i = 0; i < 100 * size_of(state); ++i) sum += numbers(engine);
     benchmark::DoNotOptimize(sum);
@@ -224,7 +224,7 @@ void functions(benchmark::State& state) {
   std::vector<std::function<std::size_t(std::size_t)>> all;
   for (std::size_t i = 0; i < 20 * size_of(state); ++i)
     all.emplace_back([i, j = i + 1, k = i + 2](std::size_t n) { return n + i * j * k; });
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::variant<std::string, std::size_t> last;
     std::size_t number = 0;
     for (const auto& each : all) last = number = each(number);

@@ -58,6 +58,7 @@ TEST(Lock, IsHadByOneThreadAtATime) {
   Lock lock;
   long count = 0;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       for (int turn = 0; turn < kTurns; ++turn) {

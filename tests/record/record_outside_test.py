@@ -104,7 +104,8 @@ def test_a_static_program_is_recorded_from_outside(static):
     low, high = found.json["sites"][0]["sampled"]["kernel_interval_bytes"]
     assert low <= ROUNDS * MIB <= high
     [kept] = [site for site in found.json["sites"] if "keep_here" in functions(site)]
-    assert kept["refilled_bytes"] <= 0.1 * KEPT + ROUNDS * MIB * 0.01
+    # All that is populated between two looks is as fresh as the whole, so that some of it is its neighbour's.
+    assert kept["refilled_bytes"] <= KEPT < 0.1 * found.json["sites"][0]["refilled_bytes"]
 
 
 @root_only

@@ -26,10 +26,13 @@ extern "C" {
 void* __libc_calloc(std::size_t count, std::size_t bytes);
 void __libc_free(void* block);
 
+// One source of a program includes this.
+// NOLINTNEXTLINE(misc-definitions-in-headers)
 void* calloc(std::size_t count, std::size_t bytes) noexcept {
   return planted_calloc ? planted_calloc() : __libc_calloc(count, bytes);
 }
 
+// NOLINTNEXTLINE(misc-definitions-in-headers)
 void free(void* block) noexcept {
   if (!in_arena(block)) return __libc_free(block);
   if (planted_free) planted_free();

@@ -167,8 +167,10 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
   std::vector<std::string> notes;
   if (!data.denied.empty()) notes.push_back("Nothing was sampled, so no site is known: " + data.denied + ".");
   if (data.profile.lost != 0) {
-    notes.push_back(fmt::format("{} lost: what sites and sampled times show is a lower bound. Counts are not affected.",
-                                format_counted(data.profile.lost, "sample was", "samples were")));
+    notes.push_back(fmt::format(
+        "{} lost, or skipped for want of time: what sites and sampled times show rests on the others, and is a lower "
+        "bound where those lost were other ones. Counts are not affected.",
+        format_counted(data.profile.lost, "sample was", "samples were")));
   }
   if (kernel.method != OutsideKernel::Method::kCounted) {
     notes.push_back("As root, zerotax counts each page that the kernel zeroes, and samples the kernel's time.");

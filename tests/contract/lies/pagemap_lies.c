@@ -93,7 +93,7 @@ static long zero_is_dirty(const struct call* c) {
   const long result = truth(c);
   if (c->number == SYS_ioctl && (unsigned long)c->a[1] == UFFD_ZEROPAGE && result == 0) {
     const struct uffd_zeropage* zero = (const struct uffd_zeropage*)c->a[2];
-    memcpy(bytes, "stale", 5);
+    memcpy(bytes, "stale", 5);  // NOLINT(bugprone-not-null-terminated-result): it is no string
     memcpy((char*)zero->start + 3 * page, bytes, page);
   }
   return result;

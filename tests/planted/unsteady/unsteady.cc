@@ -180,7 +180,7 @@ void* planted::large_calloc(std::size_t bytes) {
   if (block == nullptr) return nullptr;
   if (beyond != 0) {
     memset(block, 0, bytes + beyond);
-  } else if (kWhat == What::kZeroes && acts(bytes)) {
+  } else if (kWhat == What::kZeroes && acts(bytes)) {  // NOLINT(bugprone-branch-clone): kinds of one order
     memset(block, 0, bytes);
   } else if (kWhat == What::kZeroesSome && acts(bytes)) {
     memset(block, 0, drawn() % (bytes / kPage) * kPage);
