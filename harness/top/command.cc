@@ -94,7 +94,8 @@ ExitStatus top(const Options& options, const Given& given) {
   check(options, given);
   Request request;
   request.interval_s = options.interval;
-  if (given.samples.given() || options.once) request.samples = options.once ? 1 : static_cast<std::uint64_t>(options.samples);
+  if (given.samples.given() || options.once)
+    request.samples = options.once ? 1 : static_cast<std::uint64_t>(options.samples);
   request.view.by = by_of(options.by);
   request.view.sort = sort_of(options.sort);
   request.view.filter = options.filter;

@@ -2,8 +2,8 @@
 """Writes the page of a comparison: one HTML file, before and after, that needs no other file and no network.
 
 Usage: write_comparison.py DOCUMENT --out FILE, where DOCUMENT is what `zerotax compare --json`, `zerotax check --json`
-(of an allocator or a program) or `zerotax history --json` wrote. Every verdict and sentence comes from it. `--check` alone says whether a page can be
-made here.
+(of an allocator or a program) or `zerotax history --json` wrote. Every verdict and sentence comes from it. `--check`
+alone says whether a page can be made here.
 """
 
 from __future__ import annotations
