@@ -122,7 +122,7 @@ std::vector<std::string> details_lines(const Details& details, std::size_t colum
   if (!details.cgroup.empty()) found.push_back("cgroup: " + one_line(details.cgroup));
   found.emplace_back();
   // The heading of each table, three lines of hints, and two blank ones.
-  const std::size_t rest = lines > found.size() + 7 ? lines - found.size() - 7 : 1;
+  const std::size_t rest = lines > found.size() + 8 ? lines - found.size() - 8 : 1;
   add_table(found, threads_table(details, std::max<std::size_t>(rest / 2, 1)));
   found.emplace_back();
   if (details.mappings) {
@@ -131,6 +131,7 @@ std::vector<std::string> details_lines(const Details& details, std::size_t colum
     found.push_back("n/a: " + details.mappings.why());
   }
   found.emplace_back();
+  found.push_back("Which call sites fault and refill:   zerotax record --pid " + std::to_string(details.pid));
   found.push_back("Which functions use its CPU time:    zerotax profile --pid " + std::to_string(details.pid));
   found.push_back("Which faults it takes, one by one:   zerotax cow --pid " + std::to_string(details.pid));
   for (std::string& line : found) line = first_characters(std::move(line), columns);
