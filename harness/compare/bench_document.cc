@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 
 #include "base/bootstrap.h"
@@ -48,6 +49,9 @@ Json benchmark_json(const ComparedBenchmark& each) {
 }  // namespace
 
 bool is_bench_file(const std::string& path) {
+  // Opening a pipe would wait for a writer.
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(path, failure)) return false;
   std::ifstream file(path, std::ios::binary);
   std::array<char, 64> start{};
   file.read(start.data(), start.size());
