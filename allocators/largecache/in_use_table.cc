@@ -19,6 +19,8 @@ bool InUseTable::grow() {
   const std::uintptr_t memory = map_pages(*bytes, page);
   if (memory == 0) return false;
   const InUseTable old = *this;
+  // A signal handler that finds it must find all of it.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   before_growth_ = &old;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   blocks_ = reinterpret_cast<Block*>(memory);  // NOLINT(performance-no-int-to-ptr)
@@ -29,6 +31,7 @@ bool InUseTable::grow() {
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   before_growth_ = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   if (old.capacity_ != 0) {
     unmap_pages(reinterpret_cast<std::uintptr_t>(old.blocks_), *round_up_to_pages(old.capacity_ * sizeof(Block)));
   }
