@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 
+import pytest
 from package_test import ENTER, SOURCE, base, pytestmark  # noqa: F401
 
 # With git, which brings the clone, apt's own certificates, and nothing else.
@@ -45,6 +46,7 @@ def run_lines(containerfile):
     return re.findall(r"^RUN (.*)$", text, re.M), re.search(r'^ENTRYPOINT \["(.*)"\]$', text, re.M)[1]
 
 
+@pytest.mark.timeout(5400)
 def test_the_documented_steps_work_from_a_clean_clone(base, tmp_path):  # noqa: F811
     build, install, package = blocks("docs/install.md")[:3]
     assert "./run build" in build
