@@ -9,9 +9,9 @@
 
 namespace zerotax::bench {
 
-ZEROTAX_FIELDS_WRITTEN(Counts, minor_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes, zeroed_bytes,
-                       by_hand_bytes, calls)
-ZEROTAX_FIELDS_WRITTEN(Observed, times_ns, counts)
+ZEROTAX_FIELDS(Counts, minor_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes, zeroed_bytes, by_hand_bytes,
+               calls)
+ZEROTAX_FIELDS(Observed, times_ns, counts)
 ZEROTAX_FIELDS_WRITTEN(Cause, before, place)
 
 namespace {

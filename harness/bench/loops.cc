@@ -8,10 +8,6 @@ namespace {
 
 using Marks = std::vector<const record::Mark*>;
 
-constexpr double Counts::*kAll[] = {&Counts::minor_faults,   &Counts::kernel_zeroed_bytes, &Counts::refilled_bytes,
-                                    &Counts::returned_bytes, &Counts::zeroed_bytes,        &Counts::by_hand_bytes,
-                                    &Counts::calls};
-
 double difference(std::uint64_t before, std::uint64_t after) {
   return static_cast<double>(static_cast<std::int64_t>(after - before));
 }
@@ -81,7 +77,7 @@ std::map<std::string, Measured<Counts>> counts_of(const std::vector<Reported>& r
   }
   for (auto& [name, counts] : all) {
     if (!counts) continue;
-    for (const auto field : kAll) *counts.*field /= iterations[name];
+    for (const CountRow& row : kCounts) *counts.*row.of /= iterations[name];
   }
   return all;
 }

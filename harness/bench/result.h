@@ -9,6 +9,7 @@
 #include "base/document_head.h"
 #include "base/fields.h"
 #include "base/paired_times.h"
+#include "base/table.h"
 
 namespace zerotax::bench {
 
@@ -23,6 +24,24 @@ struct Counts {
   double zeroed_bytes = 0;   ///< by the allocator, outside free
   double by_hand_bytes = 0;  ///< by memsets of the program
   double calls = 0;          ///< of malloc, calloc and realloc
+};
+
+/// A count of one iteration.
+struct CountRow {
+  const char* key;
+  const char* name;  ///< for people
+  double Counts::*of;
+  Unit unit;
+  bool costs;  ///< more is worse; else it only describes
+};
+inline constexpr CountRow kCounts[] = {
+    {"minor_faults", "page faults", &Counts::minor_faults, Unit::kNumber, true},
+    {"kernel_zeroed_bytes", "kernel-zeroed bytes", &Counts::kernel_zeroed_bytes, Unit::kBytes, true},
+    {"refilled_bytes", "refilled bytes", &Counts::refilled_bytes, Unit::kBytes, true},
+    {"returned_bytes", "returned bytes", &Counts::returned_bytes, Unit::kBytes, true},
+    {"zeroed_bytes", "zeroed bytes", &Counts::zeroed_bytes, Unit::kBytes, true},
+    {"by_hand_bytes", "bytes zeroed by hand", &Counts::by_hand_bytes, Unit::kBytes, true},
+    {"calls", "calls of the allocator", &Counts::calls, Unit::kNumber, false},
 };
 
 /// What is known of a benchmark under one order.

@@ -12,25 +12,17 @@
 namespace zerotax::bench {
 namespace {
 
-constexpr double kPage = 4096;
-
-bool differs(double one, double other, double least) {
-  constexpr double kPart = 0.1;
-  const double off = std::abs(one - other);
-  return off >= least && off >= kPart * std::max(one, other);
-}
-
 /// "takes 512 faults an iteration alone, and 0 in order".
 std::string counts_words(const Benchmark& each) {
   const Counts& alone = *each.alone.counts;
   const bool given = depends_on_order(each);
   const Counts& other = given ? *each.in_order.counts : *each.shuffled.counts;
   const char* const where = given ? "in order" : "shuffled";
-  if (differs(alone.refilled_bytes, other.refilled_bytes, kPage)) {
+  if (differs(Unit::kBytes, alone.refilled_bytes, other.refilled_bytes)) {
     return fmt::format("the kernel refills {} an iteration alone, {} {}", bytes_words(alone.refilled_bytes),
                        bytes_words(other.refilled_bytes), where);
   }
-  if (differs(alone.zeroed_bytes, other.zeroed_bytes, kPage)) {
+  if (differs(Unit::kBytes, alone.zeroed_bytes, other.zeroed_bytes)) {
     return fmt::format("the allocator zeroes {} an iteration alone, {} {}", bytes_words(alone.zeroed_bytes),
                        bytes_words(other.zeroed_bytes), where);
   }
@@ -76,11 +68,17 @@ const char* word_of(Verdict verdict) {
   return kWords[static_cast<std::size_t>(verdict)];
 }
 
+bool differs(Unit unit, double one, double other) {
+  constexpr double kPage = 4096;
+  constexpr double kPart = 0.1;
+  const double off = std::abs(one - other);
+  return off >= (unit == Unit::kBytes ? kPage : 1) && off >= kPart * std::max(one, other);
+}
+
 bool differ(const Measured<Counts>& one, const Measured<Counts>& other) {
   if (!one || !other) return false;
-  constexpr double kFault = 1;
-  return differs(one->minor_faults, other->minor_faults, kFault) ||
-         differs(one->zeroed_bytes, other->zeroed_bytes, kPage);
+  return differs(Unit::kNumber, one->minor_faults, other->minor_faults) ||
+         differs(Unit::kBytes, one->zeroed_bytes, other->zeroed_bytes);
 }
 
 bool depends_on_order(const Benchmark& benchmark) { return differ(benchmark.alone.counts, benchmark.in_order.counts); }

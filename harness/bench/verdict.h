@@ -6,7 +6,10 @@
 
 namespace zerotax::bench {
 
-/// Whether an iteration costs something else: by a fault or 4 KiB, and a tenth of the more. False if one is n/a.
+/// Whether two counts of one iteration differ: by 4 KiB, or, if they are no bytes, by 1; and by a tenth of the more.
+bool differs(Unit unit, double one, double other);
+
+/// Whether an iteration costs something else: page faults or zeroed bytes differ. False if one is n/a.
 bool differ(const Measured<Counts>& one, const Measured<Counts>& other);
 
 /// Whether its counts do.

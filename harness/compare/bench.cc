@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/bootstrap.h"
 #include "base/units.h"
+#include "bench/verdict.h"
 #include "compare/run_file.h"
 
 namespace zerotax::compare {
@@ -14,17 +14,9 @@ namespace {
 
 using exchange::OutcomeKind;
 
-/// As `bench` decides whether an order makes a difference.
-bool differs(const BenchCount& count, double before, double after) {
-  constexpr double kPage = 4096;
-  constexpr double kPart = 0.1;
-  const double off = std::abs(before - after);
-  return off >= (count.unit == Unit::kBytes ? kPage : 1) && off >= kPart * std::max(before, after);
-}
-
 void judge(ComparedBenchmark& benchmark) {
-  const Measured<BenchCounts>& before = benchmark.before.counts;
-  const Measured<BenchCounts>& after = benchmark.after.counts;
+  const Measured<bench::Counts>& before = benchmark.before.counts;
+  const Measured<bench::Counts>& after = benchmark.after.counts;
   if (!before || !after) {
     benchmark.kind = OutcomeKind::kSkipped;
     benchmark.reason = before ? fmt::format("NEW: {}", after.why()) : fmt::format("OLD: {}", before.why());
@@ -32,9 +24,9 @@ void judge(ComparedBenchmark& benchmark) {
   }
   bool more = false;
   bool less = false;
-  for (const BenchCount& count : kBenchCounts) {
+  for (const bench::CountRow& count : bench::kCounts) {
     const BenchChange change{&count, *before.*count.of, *after.*count.of};
-    if (!differs(count, change.before, change.after)) continue;
+    if (!bench::differs(count.unit, change.before, change.after)) continue;
     benchmark.changes.push_back(change);
     if (count.costs) (change.after > change.before ? more : less) = true;
   }
@@ -91,9 +83,7 @@ std::string sentence_of(const BenchComparison& comparison) {
 
 std::string words_of(const BenchChange& change) {
   const auto value = [&](double number) {
-    return change.count->unit == Unit::kBytes
-               ? format_size(static_cast<std::uint64_t>(std::llround(std::max(0.0, number))))
-               : format_number(std::max(0.0, number));
+    return change.count->unit == Unit::kBytes ? bench::bytes_words(number) : format_number(std::max(0.0, number));
   };
   return fmt::format("{} {} → {}", change.count->name, value(change.before), value(change.after));
 }

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/measured.h"
-#include "base/table.h"
+#include "bench/result.h"
 #include "compare/options.h"
 #include "exchange/outcome.h"
 
@@ -14,43 +13,10 @@ namespace zerotax::compare {
 
 // What `zerotax bench --json` wrote, as far as it is compared: the fields are keys of results/schema/bench.schema.json.
 
-struct BenchCounts {
-  double minor_faults = 0;
-  double kernel_zeroed_bytes = 0;
-  double refilled_bytes = 0;
-  double returned_bytes = 0;
-  double zeroed_bytes = 0;
-  double by_hand_bytes = 0;
-  double calls = 0;
-};
-
-/// A count of one iteration.
-struct BenchCount {
-  const char* key;
-  const char* name;  ///< for people
-  double BenchCounts::*of;
-  Unit unit;
-  bool costs;  ///< more is worse; else it only describes
-};
-inline constexpr BenchCount kBenchCounts[] = {
-    {"minor_faults", "page faults", &BenchCounts::minor_faults, Unit::kNumber, true},
-    {"kernel_zeroed_bytes", "kernel-zeroed bytes", &BenchCounts::kernel_zeroed_bytes, Unit::kBytes, true},
-    {"refilled_bytes", "refilled bytes", &BenchCounts::refilled_bytes, Unit::kBytes, true},
-    {"returned_bytes", "returned bytes", &BenchCounts::returned_bytes, Unit::kBytes, true},
-    {"zeroed_bytes", "zeroed bytes", &BenchCounts::zeroed_bytes, Unit::kBytes, true},
-    {"by_hand_bytes", "bytes zeroed by hand", &BenchCounts::by_hand_bytes, Unit::kBytes, true},
-    {"calls", "calls of the allocator", &BenchCounts::calls, Unit::kNumber, false},
-};
-
-struct BenchObserved {
-  std::vector<double> times_ns;
-  Measured<BenchCounts> counts{NotAvailable{"not in this file"}};
-};
-
 struct BenchEntry {
   std::string name;
-  BenchObserved alone;
-  BenchObserved in_order;
+  bench::Observed alone;
+  bench::Observed in_order;
 };
 
 struct BenchFile {
@@ -65,9 +31,9 @@ bool is_bench_file(const std::string& path);
 /// Throws UsageError for a file of another schema, or a damaged one.
 BenchFile read_bench_file(const std::string& path);
 
-/// A count that differs: by a fault, a call or 4 KiB, and a tenth of the more.
+/// A count that differs, as bench::differs decides.
 struct BenchChange {
-  const BenchCount* count;
+  const bench::CountRow* count;
   double before;
   double after;
 };
@@ -76,8 +42,8 @@ struct BenchChange {
 struct ComparedBenchmark {
   std::string name;
   bool in_order = false;  ///< after those before it; else alone
-  BenchObserved before;
-  BenchObserved after;
+  bench::Observed before{{}, NotAvailable{"not in this file"}};
+  bench::Observed after{{}, NotAvailable{"not in this file"}};
   std::vector<BenchChange> changes;
   /// Worse or better where all that differs and costs is; changed if both are among it; skipped if not compared.
   exchange::OutcomeKind kind{};

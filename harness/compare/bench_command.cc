@@ -21,7 +21,7 @@ std::string changes_text(const ComparedBenchmark& each) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-std::string median_text(const BenchObserved& observed) {
+std::string median_text(const bench::Observed& observed) {
   if (observed.times_ns.empty()) return "n/a";
   constexpr double kFew_ns = 10;
   const double ns = median(observed.times_ns);
@@ -88,7 +88,7 @@ exchange::OutcomeList bench_outcomes(const BenchComparison& comparison) {
     outcome.headline = !each.reason.empty() ? each.reason : each.changes.empty() ? "counts agree" : changes_text(each);
     if (!each.after.counts) continue;
     exchange::Benchmark& benchmark = list.benchmarks.emplace_back(exchange::Benchmark{label_of(each), {}});
-    for (const BenchCount& count : kBenchCounts) {
+    for (const bench::CountRow& count : bench::kCounts) {
       std::string slug = count.key;
       std::replace(slug.begin(), slug.end(), '_', '-');
       benchmark.measures.push_back({slug, *each.after.counts.*count.of});

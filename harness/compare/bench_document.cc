@@ -6,15 +6,13 @@
 #include "base/bootstrap.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "bench/document.h"
 #include "compare/bench.h"
 #include "compare/run_file.h"
 #include "files/document.h"
 
 namespace zerotax::compare {
 
-ZEROTAX_FIELDS(BenchCounts, minor_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes, zeroed_bytes,
-               by_hand_bytes, calls)
-ZEROTAX_FIELDS_READ(BenchObserved, times_ns, counts)
 ZEROTAX_FIELDS_READ(BenchEntry, name, alone, in_order)
 ZEROTAX_FIELDS_READ(BenchFile, program, environment, benchmarks)
 
@@ -22,7 +20,7 @@ namespace {
 
 constexpr const char* kOfBench = "give two files that zerotax bench --json wrote";
 
-Json side_json(const BenchObserved& side) {
+Json side_json(const bench::Observed& side) {
   return {{"ns", side.times_ns.empty() ? not_available("not timed") : Json(median(side.times_ns))},
           {"counts", side.counts}};
 }

@@ -17,18 +17,15 @@
 #include "base/units.h"
 #include "files/cannot_write.h"
 #include "files/output_file.h"
+#include "os/write_all.h"
 
 namespace zerotax {
 namespace {
 
 void write_line(int fd, const std::string& path, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE) throw std::system_error(EPIPE, std::generic_category(), path);
-    if (written < 0) cannot_write(path == "-" ? "standard output" : path, errno);
-    done += static_cast<std::size_t>(written);
-  }
+  if (write_all(fd, text)) return;
+  if (errno == EPIPE) throw std::system_error(EPIPE, std::generic_category(), path);
+  cannot_write(path == "-" ? "standard output" : path, errno);
 }
 
 /// The length of what ends with a line break.

@@ -20,6 +20,7 @@
 #include "files/output_kind.h"
 #include "os/input_file.h"
 #include "os/unique_fd.h"
+#include "os/write_all.h"
 
 namespace zerotax {
 
@@ -46,13 +47,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_all(int fd, const std::string& path, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) cannot_write(path, errno);
-    done += static_cast<std::size_t>(written);
-  }
+void write_or_throw(int fd, const std::string& path, const std::string& text) {
+  if (!write_all(fd, text)) cannot_write(path, errno);
 }
 
 /// Named pipes that check_writable has opened. They stay open: reopened, they would end for their reader in between.
@@ -113,7 +109,7 @@ std::pair<UniqueFd, std::string> open_neighbour(const std::string& path) {
 
 void write_special(const UniqueFd& fd, const std::string& path, const std::string& text) {
   if (!fd) cannot_write(path, errno);
-  write_all(fd.get(), path, text);
+  write_or_throw(fd.get(), path, text);
 }
 
 }  // namespace
@@ -121,7 +117,7 @@ void write_special(const UniqueFd& fd, const std::string& path, const std::strin
 void write_file(const std::string& path, const std::string& text) {
   switch (place_of(path)) {
     case Place::kDescriptor:
-      return write_all(*own_descriptor(path), path == "-" ? "standard output" : path, text);
+      return write_or_throw(*own_descriptor(path), path == "-" ? "standard output" : path, text);
     case Place::kPipe: {
       const auto held = held_pipes().extract(path);
       return write_special(held.empty() ? open_pipe(path) : std::move(held.mapped()), path, text);
@@ -136,7 +132,7 @@ void write_file(const std::string& path, const std::string& text) {
   const auto [fd, temporary] = open_neighbour(file);
   bool kept = false;
   try {
-    write_all(fd.get(), path, text);
+    write_or_throw(fd.get(), path, text);
     if (::fsync(fd.get()) != 0) cannot_write(path, errno);
     try {
       check_still_replaceable(path);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "files/output_file.h"
 #include "files/run_parts.h"
+#include "os/write_all.h"
 #include "point/point_json.h"
 #include "point/points_csv.h"
 
@@ -110,14 +111,9 @@ void ResultsFolder::check_still_there() const {
 void ResultsFolder::add(const Point& point) {
   check_still_there();
   const std::string line = to_json(point).dump() + "\n";
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t written = ::write(points_fd_.get(), line.data() + done, line.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      throw UsageError(fmt::format("cannot write {}/{}: {}", path_, kPointsFile, std::strerror(errno)),
-                       fmt::format("free some space; what was finished is kept, resume with: --resume {}", path_));
-    }
-    done += static_cast<std::size_t>(written);
+  if (!write_all(points_fd_.get(), line)) {
+    throw UsageError(fmt::format("cannot write {}/{}: {}", path_, kPointsFile, std::strerror(errno)),
+                     fmt::format("free some space; what was finished is kept, resume with: --resume {}", path_));
   }
   points_.push_back(point);
 }

@@ -16,4 +16,13 @@ std::vector<CgroupLine> parse_cgroup_lines(const std::string& text) {
   return found;
 }
 
+std::string memory_cgroup(const std::string& text) {
+  std::string found;
+  for (const CgroupLine& line : parse_cgroup_lines(text)) {
+    if (line.controllers.find("memory") != std::string::npos) return line.path;
+    if (line.controllers.empty()) found = line.path;
+  }
+  return found;
+}
+
 }  // namespace zerotax

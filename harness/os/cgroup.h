@@ -14,4 +14,8 @@ struct CgroupLine {
 /// Malformed lines are left out (cgroups(7), /proc/pid/cgroup).
 std::vector<CgroupLine> parse_cgroup_lines(const std::string& text);
 
+/// The path of the control group that limits a process's memory, by the text of its /proc/PID/cgroup: of version 1 that
+/// of the memory controller, else the one of version 2. Empty if there is none.
+std::string memory_cgroup(const std::string& text);
+
 }  // namespace zerotax

@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "os/limits.h"
 #include "os/page_allocations.h"
 #include "os/perf_refusal.h"
 

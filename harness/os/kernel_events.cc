@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "os/limits.h"
 #include "os/perf_refusal.h"
 
 namespace zerotax {

@@ -37,6 +37,15 @@ std::optional<std::uint64_t> resource_limit(int resource) {
   return limit.rlim_cur;
 }
 
+std::uint64_t allow_many_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
+  if (files.rlim_cur >= files.rlim_max) return files.rlim_cur;
+  const rlim_t before = files.rlim_cur;
+  files.rlim_cur = files.rlim_max;
+  return ::setrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_max : before;
+}
+
 std::string limit_option(int resource) {
   const Known* limit = known(resource);
   return limit == nullptr ? "" : limit->option;

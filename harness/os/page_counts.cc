@@ -7,9 +7,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <set>
 
-#include "os/perf_streams.h"
+#include "os/limits.h"
 #include "os/process_info.h"
 #include "os/trace_event.h"
 
@@ -44,28 +43,21 @@ void PageCounts::open_sources(const std::vector<pid_t>& processes) {
   }
 }
 
-/// Threads that are started meanwhile by one that is not counted yet are found by looking again. False, and nothing
-/// open, if the kernel refuses.
+/// False, and nothing open, if the kernel refuses.
 bool PageCounts::open_all(Source source, const std::vector<pid_t>& processes) {
   auto& fds = fds_[static_cast<std::size_t>(source)];
   fds.clear();
   if (processes.empty()) return open(source, 0);
-  std::set<pid_t> known;
-  for (bool again = true; again;) {
-    again = false;
-    for (const pid_t process : processes) {
-      for (const pid_t thread : process_threads(process)) {
-        if (!known.insert(thread).second) continue;
-        again = true;
-        if (open(source, thread) || errno == ESRCH) continue;
-        const int reason = errno;
-        fds.clear();
-        errno = reason;
-        return false;
-      }
-    }
-  }
-  return true;
+  int reason = 0;
+  const bool granted = for_each_thread(processes, [&](pid_t thread) {
+    if (open(source, thread) || errno == ESRCH) return true;
+    reason = errno;
+    return false;
+  });
+  if (granted) return true;
+  fds.clear();
+  errno = reason;
+  return false;
 }
 
 bool PageCounts::open(Source source, pid_t thread) {

@@ -21,7 +21,7 @@ class PageCounts {
     std::optional<std::uint64_t> zeroed_huge_pages;  ///< of 2 MiB, likewise
   };
 
-  /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_not`.
+  /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_no_pages`.
   PageCounts();
   /// Of processes that run, from now on.
   explicit PageCounts(const std::vector<pid_t>& processes);
@@ -41,7 +41,7 @@ class PageCounts {
   bool open_all(Source source, const std::vector<pid_t>& processes);
   void open_sources(const std::vector<pid_t>& processes);
 
-  std::uint64_t allocation_ = 0;  ///< the tracepoint's number; 0: not to be had
+  std::uint64_t allocation_ = 0;  ///< the tracepoint's number; 0: unavailable
   bool whole_ = true;
   std::string why_no_pages_;
   std::vector<UniqueFd> fds_[3];

@@ -3,18 +3,17 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "os/clock.h"
+#include "os/limits.h"
 #include "os/perf_refusal.h"
 #include "os/process_info.h"
 #include "os/user_stack.h"
@@ -45,13 +44,6 @@ std::size_t large_buffer_bytes() {
   const auto cpus = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF));
   while (bytes > kUserPerfBufferBytes && bytes * cpus > kAllBuffersBytes) bytes /= 2;
   return bytes;
-}
-
-void raise_file_limit() {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
 /// Whose sample it is, which stands first, has been taken. `by_rate`: it has an address.
@@ -103,30 +95,22 @@ void PerfSampler::clear() {
   faults_refused_ = false;
 }
 
-/// Threads that are started meanwhile by one that is not sampled yet are found by looking again.
 bool PerfSampler::open_threads(const std::vector<pid_t>& processes, bool kernel, int& error) {
   clear();
-  raise_file_limit();  // a descriptor for each thread and CPU
-  std::set<pid_t> known;
+  allow_many_files();
   bool any = false;
   error = ESRCH;
-  for (bool again = true; again;) {
-    again = false;
-    for (const pid_t process : processes) {
-      for (const pid_t thread : process_threads(process)) {
-        if (!known.insert(thread).second) continue;
-        again = true;
-        int failure = 0;
-        if (open(Scope::kThread, thread, kernel, failure)) {
-          any = true;
-        } else if (failure != ESRCH) {
-          error = failure;
-          return false;
-        }
-      }
+  const bool granted = for_each_thread(processes, [&](pid_t thread) {
+    int failure = 0;
+    if (open(Scope::kThread, thread, kernel, failure)) {
+      any = true;
+    } else if (failure != ESRCH) {
+      error = failure;
+      return false;
     }
-  }
-  return any;
+    return true;
+  });
+  return granted && any;
 }
 
 bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {

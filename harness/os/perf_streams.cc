@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -98,13 +97,6 @@ std::uint64_t PerfStreams::lost() const {
     if (::read(fd.get(), &values[0], sizeof values) == sizeof values) lost += values[1];
   }
   return std::max(lost, lost_);
-}
-
-void allow_many_files() {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
 }  // namespace zerotax

@@ -72,7 +72,4 @@ class PerfStreams {
   std::uint64_t lost_ = 0;  ///< as the buffers reported
 };
 
-/// Raises the limit of open files as far as it may be: a descriptor is needed for each thread, CPU and event.
-void allow_many_files();
-
 }  // namespace zerotax

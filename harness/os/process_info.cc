@@ -10,36 +10,25 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
 #include <sstream>
 
 #include "os/clock.h"
 #include "os/page.h"
+#include "os/process_stat.h"
 
 namespace zerotax {
 namespace {
 
 std::string path_of(pid_t pid, const char* file) { return fmt::format("/proc/{}/{}", pid, file); }
 
-long long tick_ns() { return 1'000'000'000 / ::sysconf(_SC_CLK_TCK); }
-
-/// A line of /proc/PID/stat, from its third field on; proc(5) numbers them from 1.
-struct Stat {
-  std::vector<std::string> fields;
-  [[nodiscard]] long long number(std::size_t field) const {
-    return std::strtoll(fields[field - 3].c_str(), nullptr, 10);
-  }
-};
-
-std::optional<Stat> read_stat(const std::string& path) {
-  std::string line;
+std::string text_of(const std::string& path) {
   std::ifstream file(path);
-  if (!std::getline(file, line)) return std::nullopt;
-  // The name, in parentheses, may have any character in it.
-  std::istringstream words(line.substr(line.rfind(')') + 1));
-  Stat stat;
-  for (std::string word; words >> word;) stat.fields.push_back(word);
-  return stat.fields.size() < 20 ? std::nullopt : std::optional(std::move(stat));
+  return {std::istreambuf_iterator<char>(file), {}};
 }
+
+std::int64_t ns_of(std::uint64_t ticks) { return static_cast<std::int64_t>(ticks) * tick_ns(); }
 
 }  // namespace
 
@@ -85,21 +74,25 @@ std::optional<ResidentParts> resident_parts(pid_t pid) {
   return any ? std::optional(parts) : std::nullopt;
 }
 
+std::optional<ProcessMapping> parse_mapping(const std::string& line) {
+  unsigned long long begin = 0;
+  unsigned long long end = 0;
+  unsigned long long offset = 0;
+  unsigned long long inode = 0;
+  char flags[5]{};
+  int name = 0;
+  if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %*s %llu %n", &begin, &end, &flags[0], &offset, &inode, &name) != 5)
+    return std::nullopt;
+  return ProcessMapping{
+      begin,           end,  offset, flags[1] == 'w', flags[3] == 's', line.substr(static_cast<std::size_t>(name)),
+      flags[2] == 'x', inode};
+}
+
 std::vector<ProcessMapping> process_mappings(pid_t pid) {
   std::vector<ProcessMapping> mappings;
   std::ifstream maps(path_of(pid, "maps"));
   for (std::string line; std::getline(maps, line);) {
-    unsigned long long begin = 0;
-    unsigned long long end = 0;
-    unsigned long long offset = 0;
-    unsigned long long inode = 0;
-    char flags[5]{};
-    int name = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %*s %llu %n", &begin, &end, &flags[0], &offset, &inode, &name) !=
-        5)
-      continue;
-    mappings.push_back({begin, end, offset, flags[1] == 'w', flags[3] == 's',
-                        line.substr(static_cast<std::size_t>(name)), flags[2] == 'x', inode});
+    if (auto mapping = parse_mapping(line)) mappings.push_back(std::move(*mapping));
   }
   return mappings;
 }
@@ -112,6 +105,21 @@ std::vector<pid_t> process_threads(pid_t pid) {
     threads.push_back(static_cast<pid_t>(std::atoi(entry->path().filename().c_str())));
   }
   return threads;
+}
+
+bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bool(pid_t)>& visit) {
+  std::set<pid_t> known;
+  for (bool again = true; again;) {
+    again = false;
+    for (const pid_t process : processes) {
+      for (const pid_t thread : process_threads(process)) {
+        if (!known.insert(thread).second) continue;
+        again = true;
+        if (!visit(thread)) return false;
+      }
+    }
+  }
+  return true;
 }
 
 std::vector<pid_t> process_children(pid_t pid) {
@@ -159,34 +167,33 @@ std::string process_program(pid_t pid) {
 }
 
 std::optional<ThreadTimes> thread_times(pid_t pid, pid_t tid) {
-  const auto stat = read_stat(fmt::format("/proc/{}/task/{}/stat", pid, tid));
+  const std::string line = text_of(fmt::format("/proc/{}/task/{}/stat", pid, tid));
+  const auto stat = parse_process_stat(line);
   if (!stat) return std::nullopt;
-  return ThreadTimes{stat->number(14) * tick_ns(), stat->number(15) * tick_ns(),
-                     static_cast<std::uint64_t>(stat->number(10) + stat->number(12))};
+  return ThreadTimes{ns_of(stat->user_ticks), ns_of(stat->system_ticks), stat->minor_faults + stat->major_faults};
 }
 
 std::optional<ProcessFacts> process_facts(pid_t pid) {
-  const auto stat = read_stat(path_of(pid, "stat"));
+  const std::string line = text_of(path_of(pid, "stat"));
+  const auto stat = parse_process_stat(line);
   if (!stat) return std::nullopt;
-  const auto number = [&](std::size_t field) { return stat->number(field); };
-  constexpr long long kKernelThread = 0x00200000;  // PF_KTHREAD
-  const long long tick_ns = zerotax::tick_ns();
   ProcessFacts facts;
-  facts.state = stat->fields[0][0];
-  facts.parent = static_cast<pid_t>(number(4));
-  facts.kernel_thread = (number(9) & kKernelThread) != 0;
-  facts.user_ns = number(14) * tick_ns;
-  facts.system_ns = number(15) * tick_ns;
-  facts.children_user_ns = number(16) * tick_ns;
-  facts.children_system_ns = number(17) * tick_ns;
-  facts.faults = static_cast<std::uint64_t>(number(10) + number(12));
-  facts.children_faults = static_cast<std::uint64_t>(number(11) + number(13));
+  facts.state = stat->state;
+  facts.parent = stat->parent;
+  facts.kernel_thread = stat->kernel_thread;
+  facts.user_ns = ns_of(stat->user_ticks);
+  facts.system_ns = ns_of(stat->system_ticks);
+  facts.children_user_ns = ns_of(stat->children_user_ticks);
+  facts.children_system_ns = ns_of(stat->children_system_ticks);
+  facts.minor_faults = stat->minor_faults;
+  facts.faults = stat->minor_faults + stat->major_faults;
+  facts.children_faults = stat->children_minor_faults + stat->children_major_faults;
   timespec boot{};
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
   ::clock_gettime(CLOCK_REALTIME, &now);
-  facts.start_ticks = static_cast<std::uint64_t>(number(22));
-  facts.started_s = now.tv_sec - boot.tv_sec + number(22) * tick_ns / 1'000'000'000;
+  facts.start_ticks = stat->start_ticks;
+  facts.started_s = now.tv_sec - boot.tv_sec + ns_of(stat->start_ticks) / 1'000'000'000;
   std::ifstream status_file(path_of(pid, "status"));
   for (std::string row; std::getline(status_file, row);) {
     if (row.starts_with("Tgid:")) facts.process = static_cast<pid_t>(std::atoi(row.c_str() + 5));
@@ -202,14 +209,9 @@ bool is_running(pid_t pid) {
 }
 
 std::optional<std::uint64_t> process_minor_faults(pid_t pid) {
-  std::string line;
-  std::ifstream file(path_of(pid, "stat"));
-  if (!std::getline(file, line)) return std::nullopt;
-  std::istringstream words(line.substr(line.rfind(')') + 1));
-  std::string before;
-  for (int field = 3; field < 10; ++field) words >> before;
-  std::uint64_t faults = 0;
-  return words >> faults ? std::optional(faults) : std::nullopt;
+  const std::string line = text_of(path_of(pid, "stat"));
+  const auto stat = parse_process_stat(line);
+  return stat ? std::optional(stat->minor_faults) : std::nullopt;
 }
 
 std::optional<std::int64_t> process_cpu_ns(pid_t pid) {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,11 +46,17 @@ struct ProcessMapping {
   std::uint64_t inode = 0;  ///< of the file; 0: of none
 };
 
+/// Nothing if it is not such a line.
+std::optional<ProcessMapping> parse_mapping(const std::string& line);
+
 /// Empty if the process is gone, or may not be looked at.
 std::vector<ProcessMapping> process_mappings(pid_t pid);
 
 /// Its threads; empty if there is no such process.
 std::vector<pid_t> process_threads(pid_t pid);
+/// Calls visit(thread) once for each thread of these processes. Threads that are started meanwhile by one that was not
+/// visited yet are found by looking again. Ends, and returns false, as soon as a call does.
+bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bool(pid_t)>& visit);
 /// Its children, from /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> process_children(pid_t pid);
 /// A process and all its descendants, each behind its parent.
@@ -74,6 +81,7 @@ struct ProcessFacts {
   std::int64_t system_ns = 0;
   std::int64_t children_user_ns = 0;  ///< of its children that were waited for
   std::int64_t children_system_ns = 0;
+  std::uint64_t minor_faults = 0;
   std::uint64_t faults = 0;           ///< minor and major
   std::uint64_t children_faults = 0;  ///< as the time of those
   std::int64_t started_s = 0;         ///< seconds since 1970

@@ -1,5 +1,7 @@
 #include "os/process_stat.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -28,6 +30,11 @@ bool take(std::string_view& text, std::uint64_t& number) {
 
 }  // namespace
 
+std::int64_t tick_ns() {
+  static const std::int64_t ns = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  return ns;
+}
+
 std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   // The name may have any character in it: it ends at the last parenthesis.
   const std::size_t open = line.find('(');
@@ -53,8 +60,10 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   stat.children_minor_faults = field[11];
   stat.major_faults = field[12];
   stat.children_major_faults = field[13];
-  stat.ticks = field[14] + field[15];
-  stat.children_ticks = field[16] + field[17];
+  stat.user_ticks = field[14];
+  stat.system_ticks = field[15];
+  stat.children_user_ticks = field[16];
+  stat.children_system_ticks = field[17];
   stat.threads = field[20];
   stat.start_ticks = field[22];
   stat.resident_pages = field[24];

@@ -8,6 +8,9 @@
 
 namespace zerotax {
 
+/// Of the kernel's clock in /proc, in nanoseconds.
+std::int64_t tick_ns();
+
 /// A line of /proc/PID/stat, or of /proc/PID/task/TID/stat: proc(5). Times in clock ticks.
 struct ProcessStat {
   pid_t pid = 0;
@@ -19,8 +22,10 @@ struct ProcessStat {
   std::uint64_t children_minor_faults = 0;  ///< of children that were waited for, and of theirs
   std::uint64_t major_faults = 0;
   std::uint64_t children_major_faults = 0;
-  std::uint64_t ticks = 0;  ///< user and system time
-  std::uint64_t children_ticks = 0;
+  std::uint64_t user_ticks = 0;
+  std::uint64_t system_ticks = 0;
+  std::uint64_t children_user_ticks = 0;
+  std::uint64_t children_system_ticks = 0;
   std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0;  ///< since boot: with the PID, it names one process
   std::uint64_t resident_pages = 0;

@@ -4,21 +4,20 @@
 
 #include <cstdio>
 #include <fstream>
+#include <utility>
+
+#include "os/process_info.h"
 
 namespace zerotax {
 
 std::vector<MappingMemory> parse_smaps(std::istream& text) {
   std::vector<MappingMemory> mappings;
   for (std::string line; std::getline(text, line);) {
-    unsigned long long begin = 0;
-    unsigned long long end = 0;
-    int name = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx %*s %*x %*s %*u %n", &begin, &end, &name) == 2 && name > 0) {
-      MappingMemory mapping;
-      mapping.begin = begin;
-      mapping.mapped = end - begin;
-      mapping.name = line.substr(static_cast<std::size_t>(name));
-      mappings.push_back(std::move(mapping));
+    if (auto found = parse_mapping(line)) {
+      MappingMemory& mapping = mappings.emplace_back();
+      mapping.begin = found->begin;
+      mapping.mapped = found->end - found->begin;
+      mapping.name = std::move(found->name);
       continue;
     }
     char field[32]{};

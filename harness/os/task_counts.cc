@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <exception>
 
+#include "os/limits.h"
+
 namespace zerotax {
 namespace {
 

@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <thread>
-
 #include "base/error.h"
 #include "base/names.h"
 #include "observe/running_process.h"
@@ -16,16 +11,9 @@
 #include "os/process_info.h"
 #include "os/utc.h"
 #include "profile/account.h"
-#include "run/interrupt.h"
-#include "run/progress.h"
+#include "run/process_wait.h"
 
 namespace zerotax::profile {
-namespace {
-
-constexpr std::chrono::milliseconds kLookAgain{20};
-
-}  // namespace
-
 SampledProcess describe_process(pid_t pid) {
   SampledProcess process;
   process.pid = pid;
@@ -63,24 +51,9 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   recorder.wait_ready();
   TreeClock clock(options.processes);
   const std::int64_t start = monotonic_ns();
-  const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));
-  Progress progress("sampling", whole, static_cast<double>(whole));
-  const auto passed = [&] { return static_cast<double>(monotonic_ns() - start) / 1e9; };
-  std::size_t told = 0;
-  while (passed() < seconds && interrupted() == 0) {
-    if (!is_running(pid)) {
-      run.process->ended = true;
-      break;
-    }
-    clock.look();
-    for (; passed() >= static_cast<double>(told + 1); ++told) progress.advance(1);
-    progress.show(run.process->name);
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
-        kLookAgain, std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * std::max(0.0, seconds - passed())))));
-  }
+  run.process->ended = wait_for_process("sampling", pid, seconds, [&] { clock.look(); });
   clock.look();
-  run.wall_s = passed();
-  progress.clear();
+  run.wall_s = static_cast<double>(monotonic_ns() - start) / 1e9;
   run.data = recorder.finish();
   run.user_s = clock.user_s();
   run.system_s = clock.system_s();

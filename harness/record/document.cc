@@ -6,6 +6,9 @@
 namespace zerotax::record {
 
 NLOHMANN_JSON_SERIALIZE_ENUM(Began, {{Began::kExec, "exec"}, {Began::kFork, "fork"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(ZeroedBy, {{ZeroedBy::kCounted, "counted"},
+                                        {ZeroedBy::kSampled, "sampled"},
+                                        {ZeroedBy::kBounded, "bounded"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(ReturnCause, {{kByFree, "free"},
                                            {kByRealloc, "realloc"},
                                            {kByAllocation, "allocation"},

@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "base/less.h"
 #include "record/result.h"
 
 namespace zerotax::record {
 
-/// The rest of a value; 0 where the part is more.
-inline std::uint64_t less(std::uint64_t value, std::uint64_t part) { return value > part ? value - part : 0; }
 inline double as_double(std::uint64_t value) { return static_cast<double>(value); }
 
 /// From the samples of the processes, all bytes together; where there are none, from memory that is populated here.

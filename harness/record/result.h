@@ -302,11 +302,18 @@ struct Rule {
   std::uint64_t last_sample_bytes = kLastSampleBytes;
 };
 
+/// How it is known from outside what the kernel zeroed.
+enum class ZeroedBy : std::uint8_t {
+  kCounted,  ///< each page, by a tracepoint
+  kSampled,  ///< minor faults, divided as samples of them say
+  kBounded,  ///< between the growth of what the program holds, and a page for each fault
+};
+
 /// How a program was recorded that zerotax's library is not in.
 struct Outside {
   std::string why;  ///< it is not
   std::optional<std::int32_t> pid;
-  std::string zeroed_by;  ///< counted, sampled or bounded
+  ZeroedBy zeroed_by = ZeroedBy::kBounded;
   std::uint64_t cpu_samples = 0;
   std::uint64_t fault_samples = 0;
   std::uint64_t lost_records = 0;

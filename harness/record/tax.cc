@@ -300,8 +300,7 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
   }
   if (cause == Cause::kStores) {
     return "Try next: clear less, or later: find who stores zeros with zerotax profile, whose call tree names the "
-           "callers "
-           "of memset.";
+           "callers of memset.";
   }
   if (cause == Cause::kByProgram) {
     return "Try next: clear less often what the program itself clears by memset; the sites say where.";
@@ -319,8 +318,7 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
   }
   if (input.outside != nullptr && allocator_name(input.allocator).empty()) {
     return "Try next: keep memory for reuse: by the setting of the program's allocator that makes it return less to "
-           "the "
-           "kernel, or by pools of buffers in the program; the sites say where.";
+           "the kernel, or by pools of buffers in the program; the sites say where.";
   }
   if (by_program > all) return "Try next: keep the memory that the program itself unmaps, and use it again.";
   return keeping_advice(cause, input.allocator);

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "base/less.h"
 #include "os/page.h"
 
 namespace zerotax::top {
 namespace {
 
 constexpr std::uint64_t kMostHugeFaultBytes = kHugePageBytes;
-
-std::uint64_t beyond(std::uint64_t value, std::uint64_t part) { return value > part ? value - part : 0; }
 
 /// All that it and its children had used when it was looked at last: as its parent will find it, or more.
 Counts of(const Process& process) {
@@ -166,13 +165,13 @@ Usage Account::usage(Known& known, const Counts& children) const {
   known.peak = std::max(process.anonymous_bytes, old != nullptr ? old->peak : 0);
   if (old != nullptr || began(process)) {
     const Process was = old != nullptr ? old->process : Process{};
-    usage.minor_faults = beyond(process.minor_faults, was.minor_faults);
-    usage.major_faults += beyond(process.major_faults, was.major_faults);
+    usage.minor_faults = less(process.minor_faults, was.minor_faults);
+    usage.major_faults += less(process.major_faults, was.major_faults);
     usage.cpu_ns = std::max<std::int64_t>(process.cpu_ns - was.cpu_ns, 0) + children.cpu_ns;
   }
   usage.zeroed_at_most_bytes = zeroed_at_most(usage.all_faults(), huge_now_);
   if (old != nullptr) {
-    usage.refilled_at_most_bytes = beyond(zeroed_at_most(usage.minor_faults, huge_now_), known.peak - old->peak);
+    usage.refilled_at_most_bytes = less(zeroed_at_most(usage.minor_faults, huge_now_), known.peak - old->peak);
   } else {
     usage.refilled_at_most_bytes = NotAvailable{"the process was not there at the last look"};
   }
@@ -183,7 +182,7 @@ Usage Account::usage(Known& known, const Counts& children) const {
 Machine Account::machine(const Look& look, const std::vector<Usage>& rows) const {
   const auto risen = [](const std::optional<std::uint64_t>& is, const std::optional<std::uint64_t>& was,
                         std::uint64_t unit, const char* name) {
-    return known_if(is && was, beyond(is.value_or(0), was.value_or(0)) * unit,
+    return known_if(is && was, less(is.value_or(0), was.value_or(0)) * unit,
                     std::string(name) + " cannot be read here");
   };
   Machine machine;
@@ -202,7 +201,7 @@ Machine Account::machine(const Look& look, const std::vector<Usage>& rows) const
     machine.unseen_share = NotAvailable{machine.faults.why()};
     return machine;
   }
-  machine.unseen_faults = beyond(*machine.faults, machine.seen_faults + machine.children_faults);
+  machine.unseen_faults = less(*machine.faults, machine.seen_faults + machine.children_faults);
   machine.unseen_share = known_if(
       *machine.faults > 0,
       static_cast<double>(*machine.unseen_faults) / static_cast<double>(std::max<std::uint64_t>(*machine.faults, 1)),
@@ -213,7 +212,7 @@ Machine Account::machine(const Look& look, const std::vector<Usage>& rows) const
 std::optional<Sample> Account::advance(const Look& look) {
   Table now(look.processes.size());
   for (std::size_t i = 0; i < now.size(); ++i) now[i].process = look.processes[i];
-  huge_now_ = look.huge && huge_ ? beyond(*look.huge, *huge_) : 0;
+  huge_now_ = look.huge && huge_ ? less(*look.huge, *huge_) : 0;
   const std::map<pid_t, Counts> unseen = children(now);
   Sample sample;
   std::uint64_t kept = 0;

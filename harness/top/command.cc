@@ -19,8 +19,7 @@ constexpr const char* kExamples =
     "  zerotax top --pid 4711 --interval 0.5\n"
     "  zerotax top --interval 10 --log top.log --log-size 64MiB --prometheus zerotax.prom\n"
     "It reads /proc alone, and starts, stops and changes nothing. \"At most\" is an upper bound: a minor fault may "
-    "also "
-    "copy a page, or map one of a file. Ctrl-C ends it.\n";
+    "also copy a page, or map one of a file. Ctrl-C ends it.\n";
 
 constexpr std::uint64_t kLeastLog = 64 * kKiB;
 constexpr double kMostSeconds = 3600;

@@ -1,6 +1,7 @@
 #include "top/details.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/less.h"
 #include "base/one_line.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -21,16 +23,16 @@ namespace {
 /// A process of thousands of threads is not looked at for longer than this allows.
 constexpr std::size_t kMostThreads = 512;
 
-std::string text_of(pid_t pid, const char* file) {
-  std::ifstream from(fmt::format("/proc/{}/{}", pid, file));
-  return {std::istreambuf_iterator<char>(from), {}};
+std::string cgroup_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/cgroup", pid));
+  return memory_cgroup({std::istreambuf_iterator<char>(file), {}});
 }
 
 std::string command_line_of(pid_t pid) {
-  std::string text = text_of(pid, "cmdline");
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  std::replace(text.begin(), text.end(), '\0', ' ');
-  return text.empty() ? process_name(pid) : text;
+  std::vector<std::string> words = process_command(pid);
+  // Programs that set their title leave empty words behind it.
+  while (!words.empty() && words.back().empty()) words.pop_back();
+  return words.empty() ? process_name(pid) : fmt::format("{}", fmt::join(words, " "));
 }
 
 Measured<std::vector<MappingMemory>> mappings_of(pid_t pid) {
@@ -74,9 +76,7 @@ Table mappings_table(const std::vector<MappingMemory>& mappings, std::size_t mos
 DetailsWatch::DetailsWatch(pid_t pid) : pid_(pid) {
   details_.pid = pid;
   details_.command_line = command_line_of(pid);
-  for (const CgroupLine& line : parse_cgroup_lines(text_of(pid, "cgroup"))) {
-    if (line.controllers.empty()) details_.cgroup = line.path;
-  }
+  details_.cgroup = cgroup_of(pid);
   const auto facts = process_facts(pid);
   start_ticks_ = facts ? facts->start_ticks : 0;
   if (facts) details_.user = Users().name(facts->user);
@@ -102,8 +102,8 @@ std::optional<Details> DetailsWatch::look() {
     if (time_ns_ == 0) continue;
     const ThreadTimes old = was != before_.end() ? was->second : ThreadTimes{};
     const std::int64_t cpu = is->user_ns + is->system_ns - old.user_ns - old.system_ns;
-    details_.usage.push_back({tid, thread_name(pid_, tid), is->faults > old.faults ? is->faults - old.faults : 0,
-                              std::max<std::int64_t>(cpu, 0)});
+    details_.usage.push_back(
+        {tid, thread_name(pid_, tid), less(is->faults, old.faults), std::max<std::int64_t>(cpu, 0)});
   }
   std::stable_sort(details_.usage.begin(), details_.usage.end(),
                    [](const ThreadUsage& one, const ThreadUsage& other) { return one.faults > other.faults; });

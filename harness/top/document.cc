@@ -1,15 +1,11 @@
 #include "top/document.h"
 
+#include "top/view.h"
+
 namespace zerotax::top {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(
-    By, {{By::kProcess, "process"}, {By::kUser, "user"}, {By::kCgroup, "cgroup"}, {By::kCommand, "command"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(Sort, {{Sort::kFaults, "faults"},
-                                    {Sort::kZeroed, "zeroed"},
-                                    {Sort::kRefilled, "refilled"},
-                                    {Sort::kCpu, "cpu"},
-                                    {Sort::kRss, "rss"},
-                                    {Sort::kPid, "pid"}})
+void to_json(Json& json, By by) { json = word_of(by); }
+void to_json(Json& json, Sort sort) { json = word_of(sort); }
 
 ZEROTAX_FIELDS_WRITTEN(Usage, pid, start_ticks, parent, name, user, cgroup, processes, minor_faults, major_faults,
                        children_faults, zeroed_at_most_bytes, refilled_at_most_bytes, cpu_ns, fault_cpu_estimated_ns,

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "os/cgroup.h"
 #include "os/clock.h"
 #include "os/huge_faults.h"
+#include "os/limits.h"
 #include "os/page.h"
 #include "os/process_stat.h"
 
@@ -32,19 +32,10 @@ constexpr unsigned kRefresh = 10;
 /// PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h.
 constexpr const char* kFirstNamespace = "pid:[4026531836]";
 
-std::int64_t tick_ns() {
-  static const std::int64_t ns = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
-  return ns;
-}
-
 /// Two for each process; as many as may be open at all.
 std::size_t raise_open_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur > kReserve ? limit.rlim_cur - kReserve : 0;
+  const std::uint64_t limit = allow_many_files();
+  return limit > kReserve ? limit - kReserve : 0;
 }
 
 std::string link_of(const std::string& path) {
@@ -61,16 +52,6 @@ std::size_t read_at_once(int fd, char* text, std::size_t most) {
 std::string read_text(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Version 2 has one line; of version 1, the line of the memory controller.
-std::string cgroup_of(const std::string& text) {
-  std::string found;
-  for (const CgroupLine& line : parse_cgroup_lines(text)) {
-    if (line.controllers.empty() || line.controllers.find("memory") != std::string::npos) found = line.path;
-    if (line.controllers.find("memory") != std::string::npos) break;
-  }
-  return found;
 }
 
 }  // namespace
@@ -128,7 +109,7 @@ void ProcessTable::read_owner(Entry& entry) {
   entry.has_owner = true;
   struct stat status {};
   if (::stat(fmt::format("{}/{}", root_, entry.process.pid).c_str(), &status) == 0) entry.process.user = status.st_uid;
-  entry.process.cgroup = cgroups_ ? cgroup_of(read_text(path(entry.process.pid, "cgroup"))) : "";
+  entry.process.cgroup = cgroups_ ? memory_cgroup(read_text(path(entry.process.pid, "cgroup"))) : "";
 }
 
 /// Whether its CPU time is what it was: it has not run, so that its counts are the same.
@@ -165,10 +146,11 @@ bool ProcessTable::parse(Entry& entry) {
   process.parent = stat->parent;
   process.kernel_thread = stat->kernel_thread;
   if (process.name != stat->name) process.name = stat->name;
-  if (!entry.has_clock) process.cpu_ns = static_cast<std::int64_t>(stat->ticks) * tick_ns();
+  if (!entry.has_clock) process.cpu_ns = static_cast<std::int64_t>(stat->user_ticks + stat->system_ticks) * tick_ns();
   process.children_minor_faults = stat->children_minor_faults;
   process.children_major_faults = stat->children_major_faults;
-  process.children_cpu_ns = static_cast<std::int64_t>(stat->children_ticks) * tick_ns();
+  process.children_cpu_ns =
+      static_cast<std::int64_t>(stat->children_user_ticks + stat->children_system_ticks) * tick_ns();
   // Without faults or exits, anonymous memory does not grow.
   if (is_new || process.minor_faults != stat->minor_faults ||
       process.resident_bytes != stat->resident_pages * kPageBytes) {

@@ -105,6 +105,9 @@ const std::vector<std::string>& sort_words() {
   return words;
 }
 
+const std::string& word_of(By by) { return by_words()[static_cast<std::size_t>(by)]; }
+const std::string& word_of(Sort sort) { return sort_words()[static_cast<std::size_t>(sort)]; }
+
 By by_of(const std::string& word) { return value_of<By>(by_words(), word); }
 Sort sort_of(const std::string& word) { return value_of<Sort>(sort_words(), word); }
 

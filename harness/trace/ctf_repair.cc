@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "os/input_file.h"
 #include "os/unique_fd.h"
+#include "os/write_all.h"
 #include "trace/ctf_trace.h"
 
 namespace zerotax::trace {
@@ -34,14 +35,9 @@ void write_packet(int file, const CtfPacket& packet, const std::string& path) {
   std::string bytes(reinterpret_cast<const char*>(&packet.header), sizeof packet.header);
   bytes.append(packet.records, packet.bytes);
   bytes.resize(packet.header.packet_bits / 8);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),
-                       "free some space, or copy the trace to another disk");
-    }
-    done += static_cast<std::size_t>(written);
+  if (!write_all(file, bytes)) {
+    throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),
+                     "free some space, or copy the trace to another disk");
   }
 }
 

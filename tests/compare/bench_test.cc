@@ -9,8 +9,8 @@ namespace {
 
 using exchange::OutcomeKind;
 
-BenchObserved observed(double faults, double zeroed_bytes = 0, double calls = 0) {
-  BenchCounts counts;
+bench::Observed observed(double faults, double zeroed_bytes = 0, double calls = 0) {
+  bench::Counts counts;
   counts.minor_faults = faults;
   counts.zeroed_bytes = zeroed_bytes;
   counts.calls = calls;
@@ -22,7 +22,7 @@ BenchComparison compared(const std::vector<BenchEntry>& before, const std::vecto
   return compare_bench_files({"old", {"./b"}, environment, before}, {"new", {"./b"}, environment, after});
 }
 
-OutcomeKind kind_of(const BenchObserved& before, const BenchObserved& after) {
+OutcomeKind kind_of(const bench::Observed& before, const bench::Observed& after) {
   return compared({{"a", before, before}}, {{"a", after, before}}).benchmarks.front().kind;
 }
 

@@ -32,8 +32,10 @@ TEST(ProcessStat, EveryFieldIsRead) {
   EXPECT_EQ(stat->children_minor_faults, 7000U);
   EXPECT_EQ(stat->major_faults, 5U);
   EXPECT_EQ(stat->children_major_faults, 2U);
-  EXPECT_EQ(stat->ticks, 42U);
-  EXPECT_EQ(stat->children_ticks, 500U);
+  EXPECT_EQ(stat->user_ticks, 30U);
+  EXPECT_EQ(stat->system_ticks, 12U);
+  EXPECT_EQ(stat->children_user_ticks, 400U);
+  EXPECT_EQ(stat->children_system_ticks, 100U);
   EXPECT_EQ(stat->threads, 3U);
   EXPECT_EQ(stat->start_ticks, 120169U);
   EXPECT_EQ(stat->resident_pages, 412U);

@@ -29,7 +29,7 @@ OutsideData counted() {
 
 TEST(OutsideKernel, RefilledIsWhatWasZeroedBeyondTheGrowthAtMost) {
   const OutsideKernel kernel = outside_kernel(counted());
-  EXPECT_EQ(kernel.method, OutsideKernel::Method::kCounted);
+  EXPECT_EQ(kernel.method, ZeroedBy::kCounted);
   EXPECT_EQ(kernel.part.zeroed, 900 * kPageBytes);
   EXPECT_EQ(kernel.part.refilled, 790 * kPageBytes);
   EXPECT_EQ((*kernel.refilled_interval)[1], 800 * kPageBytes);
@@ -87,7 +87,7 @@ OutsideData sampled() {
 
 TEST(OutsideKernel, SamplesDivideTheFaultsOfUserMode) {
   const OutsideKernel kernel = outside_kernel(sampled());
-  EXPECT_EQ(kernel.method, OutsideKernel::Method::kSampled);
+  EXPECT_EQ(kernel.method, ZeroedBy::kSampled);
   EXPECT_EQ(kernel.part.zeroed, 784 * kPageBytes);
   EXPECT_EQ(kernel.part.unseen, 20 * kPageBytes);
   ASSERT_TRUE(kernel.zeroed_interval);

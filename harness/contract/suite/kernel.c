@@ -102,8 +102,7 @@ void* k_mmap(void* at, size_t bytes, int prot, int flags, int fd, off_t offset) 
   char call[sizeof report->last_step];
   snprintf(call, sizeof call, "mmap(%s, %zu, %s, %s, %s, %ld);", where, bytes, protection(prot), mapping(flags),
            fd < 0 ? "-1" : "fd", (long)offset);
-  memcpy(report->last_step, call, sizeof call);  // first, so that a hang in it has a name
-  __atomic_fetch_add(&report->steps_taken, 1, __ATOMIC_RELAXED);
+  note_step(call);  // first, so that a hang in it has a name
   void* p = (void*)kernel(SYS_mmap, (long)at, (long)bytes, prot, flags, fd, offset);
   const int error = errno;
   if (p == MAP_FAILED) {

@@ -22,14 +22,20 @@ void begin_program(void) {
   report->helpers = 0;
 }
 
+void note_step(const char* line) {
+  const size_t length = strnlen(line, sizeof report->last_step - 1);
+  memcpy(report->last_step, line, length);
+  report->last_step[length] = '\0';
+  __atomic_fetch_add(&report->steps_taken, 1, __ATOMIC_RELAXED);
+}
+
 void step(const char* format, ...) {
   char line[400] = "";
   va_list words;
   va_start(words, format);
   vsnprintf(line, sizeof line, format, words);  // NOLINT(clang-analyzer-valist.Uninitialized): it is
   va_end(words);
-  memcpy(report->last_step, line, sizeof report->last_step - 1);
-  __atomic_fetch_add(&report->steps_taken, 1, __ATOMIC_RELAXED);
+  note_step(line);
   if (silent) return;
   const unsigned who = in_the_child ? 1 : 0;
   char* to = report->steps[who] + report->used[who];

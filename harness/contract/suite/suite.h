@@ -29,13 +29,13 @@ extern const struct promise kMapPromises[], kBrkPromises[], kMremapPromises[], k
 // What a test found, in memory that the runner shares with the child that runs it.
 struct report {
   enum verdict verdict;
-  int error;            // errno of what is unsupported
-  char detail[512];     // a sentence
-  char last_step[160];  // what was being done when it crashed
-  uint32_t steps_taken;
-  uint64_t address;    // of the first wrong byte
-  uint64_t offset;     // of it in what was looked at
-  uint64_t looked_at;  // bytes
+  int error;             // errno of what is unsupported
+  char detail[512];      // a sentence
+  char last_step[160];   // what was being done when it crashed
+  uint32_t steps_taken;  // since the test began
+  uint64_t address;      // of the first wrong byte
+  uint64_t offset;       // of it in what was looked at
+  uint64_t looked_at;    // bytes
   unsigned char found[16];
   uint32_t found_bytes;  // 0: nothing was read
   int expected;          // a byte; -1: none
@@ -110,6 +110,8 @@ unsigned char* written_pages(size_t pages);
 void begin_program(void);
 // Steps of a loop are not written down one by one.
 void write_steps(bool on);
+// What is done next: for whoever finds that it hangs, or crashes.
+void note_step(const char* line);
 // A line of the program, in C.
 void step(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // "m0 + 4096"; valid until the eighth next call.

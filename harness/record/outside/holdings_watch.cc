@@ -59,8 +59,8 @@ void HoldingsWatch::work() {
 
 /// `ran_before`: what it holds now is no growth.
 void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
-  const auto facts = process_facts(pid);
   const auto parts = resident_parts(pid);
+  const auto facts = process_facts(pid);
   if (!facts || !parts) return;
   HeldProcess process;
   process.pid = pid;
@@ -73,7 +73,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   Watched watched;
   watched.others = parts->others;
   watched.resident_peak = parts->peak;
-  const std::uint64_t faults = process_minor_faults(pid).value_or(0);
+  const std::uint64_t faults = facts->minor_faults;
   process.held = process.peak = parts->anonymous;
   if (ran_before) {
     watched.faults_before = faults;
@@ -146,12 +146,11 @@ void HoldingsWatch::note_trend(HeldProcess& process, Watched& watched) {
 
 void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t now) {
   const auto facts = process_facts(process.pid);
-  const auto faults = process_minor_faults(process.pid);
-  if (!facts || !faults || facts->state == 'X') {
+  if (!facts || facts->state == 'X') {
     process.ended = true;
     return;
   }
-  const std::uint64_t since = less(*faults, watched.faults_before);
+  const std::uint64_t since = less(facts->minor_faults, watched.faults_before);
   note_memory(process, watched, now, std::max(since, process.faults));
   process.faults = std::max(since, process.faults);
   note_trend(process, watched);

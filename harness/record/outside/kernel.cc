@@ -9,8 +9,6 @@
 namespace zerotax::record {
 namespace {
 
-using Method = OutsideKernel::Method;
-
 /// Less than this part of what samples say is lost in their interval.
 constexpr std::uint64_t kNegligible = 100;
 
@@ -45,7 +43,7 @@ std::uint64_t waited_faults(const OutsideData& data) {
 }
 
 /// Perf counts the faults of every descendant; /proc also those of system calls that populate memory (mlock,
-/// MAP_POPULATE), of which perf is told nothing.
+/// MAP_POPULATE), which perf does not see.
 std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
   return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data)});
 }
@@ -53,7 +51,7 @@ std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
 std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, value))); }
 
 void count_pages(OutsideKernel& kernel, const OutsideData& data) {
-  kernel.method = Method::kCounted;
+  kernel.method = ZeroedBy::kCounted;
   kernel.part.huge = *data.counts.zeroed_huge_pages * kHugePageBytes;
   kernel.part.zeroed = *data.counts.zeroed_pages * kPageBytes + kernel.part.huge;
   kernel.part.faults = *data.counts.zeroed_pages + *data.counts.zeroed_huge_pages;
@@ -61,7 +59,7 @@ void count_pages(OutsideKernel& kernel, const OutsideData& data) {
 
 /// Of faults in user mode, samples say which populated anonymous memory. Of the others nothing is known.
 void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
-  kernel.method = Method::kSampled;
+  kernel.method = ZeroedBy::kSampled;
   KernelPart& part = kernel.part;
   const std::uint64_t sampled = data.counts.minor_faults.value_or(part.minor_faults);
   const double all = data.faults.faults;
@@ -132,11 +130,6 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   kernel.refilled_interval = {least, most};
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;
-}
-
-const char* method_name(Method method) {
-  constexpr const char* kNames[] = {"counted", "sampled", "bounded"};
-  return kNames[static_cast<std::size_t>(method)];
 }
 
 }  // namespace zerotax::record

@@ -172,7 +172,7 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
         "bound where those lost were other ones. Counts are not affected.",
         format_counted(data.profile.lost, "sample was", "samples were")));
   }
-  if (kernel.method != OutsideKernel::Method::kCounted) {
+  if (kernel.method != ZeroedBy::kCounted) {
     notes.push_back("As root, zerotax counts each page that the kernel zeroes, and samples the kernel's time.");
   }
   if (kernel.unseen_faults * 50 > kernel.part.minor_faults) {
@@ -193,7 +193,7 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   Outside outside;
   outside.why = why;
   if (data.pid) outside.pid = *data.pid;
-  outside.zeroed_by = method_name(kernel.method);
+  outside.zeroed_by = kernel.method;
   outside.cpu_samples = data.cpu.all;
   outside.fault_samples = data.faults.samples;
   outside.lost_records = data.profile.lost;

@@ -29,10 +29,8 @@ std::string between(const IntervalBytes& interval) {
 
 std::string counted_text(const Record& record) {
   const KernelMetrics& kernel = record.totals.kernel;
-  const Outside& outside = *record.outside;
-  const char* how = outside.zeroed_by == "counted"   ? "counted page by page"
-                    : outside.zeroed_by == "sampled" ? "minor faults, divided by samples of them"
-                                                     : "bounds";
+  constexpr const char* kHow[] = {"counted page by page", "minor faults, divided by samples of them", "bounds"};
+  const char* const how = kHow[static_cast<std::size_t>(record.outside->zeroed_by)];
   return wrap(
       fmt::format("{} minor faults; zeroed by the kernel: {}{} ({}), of that refilled: {}{}; held at the peak: {}.",
                   kernel.minor_faults ? format_count(*kernel.minor_faults) : "n/a", bytes_text(kernel.zeroed_bytes),

@@ -4,10 +4,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -15,16 +11,14 @@
 #include "os/clock.h"
 #include "os/huge_faults.h"
 #include "os/process_info.h"
-#include "run/interrupt.h"
+#include "run/process_wait.h"
 #include "run/program_launch.h"
-#include "run/progress.h"
 
 namespace zerotax::record {
 namespace {
 
 /// Samples a second of CPU time, and of faults in it. One costs the program some 5 µs, with 16 KiB of its stack.
 constexpr unsigned kHz = 499;
-constexpr std::chrono::milliseconds kLookAgain{20};
 
 /// Shared with the child, which says there how many faults it had before it became the program.
 std::uint64_t* faults_before_exec = nullptr;
@@ -116,20 +110,8 @@ OutsideData watch_process(pid_t pid, double seconds) {
   const std::string program = process_program(pid);
   const std::int64_t start = monotonic_ns();
   OutsideWatch watch(pid);
-  const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));
-  Progress progress("recording", whole, static_cast<double>(whole));
-  const auto passed = [&] { return static_cast<double>(monotonic_ns() - start) / 1e9; };
-  std::size_t told = 0;
-  bool ended = false;
-  while (!ended && passed() < seconds && interrupted() == 0) {
-    for (; passed() >= static_cast<double>(told + 1); ++told) progress.advance(1);
-    progress.show(name);
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
-        kLookAgain, std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * std::max(0.0, seconds - passed())))));
-    ended = !is_running(pid);
-  }
+  const bool ended = wait_for_process("recording", pid, seconds, [] {});
   const std::int64_t wall_ns = monotonic_ns() - start;
-  progress.clear();
   OutsideData data = watch.finish();
   data.command = words.empty() ? std::vector{name} : words;
   data.program = program;

@@ -15,6 +15,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "os/input_file.h"
+#include "os/write_all.h"
 #include "run/fleet/document.h"
 
 namespace zerotax::fleet {
@@ -119,14 +120,9 @@ UniqueFd JobFolder::start_results(std::size_t shard) const {
 
 void JobFolder::add_result(int fd, const ItemResult& result) {
   const std::string line = Json(result).dump() + "\n";
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t written = ::write(fd, line.data() + done, line.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      throw UsageError(fmt::format("cannot write a result: {}", std::strerror(errno)),
-                       "free some space; what was finished is kept");
-    }
-    done += static_cast<std::size_t>(written);
+  if (!write_all(fd, line)) {
+    throw UsageError(fmt::format("cannot write a result: {}", std::strerror(errno)),
+                     "free some space; what was finished is kept");
   }
   // A power failure of the host must not take what another host already counts on.
   ::fsync(fd);

@@ -1,4 +1,4 @@
-// The same in Go: maps 16 MiB that it keeps, then a mapping of 1 MiB, filled and unmapped, as often as it is told.
+// The same in Go: maps 16 MiB that it keeps, then a mapping of 1 MiB, filled and unmapped as many times as the second word says.
 package main
 
 import (

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+namespace zerotax {
+
+/// Waits with progress for so many seconds, or until a signal asks for an end, or the process has ended; calls `look`
+/// every 20 ms meanwhile. `what`: for progress, "sampling". Returns whether the process has ended.
+bool wait_for_process(const std::string& what, pid_t pid, double seconds, const std::function<void()>& look);
+
+}  // namespace zerotax
