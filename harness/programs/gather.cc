@@ -90,7 +90,7 @@ bool add_run(Program& program, const CommandRun& run) {
 
 std::uint64_t gather_runs(std::uint64_t most) { return std::max(kFewestRuns, most); }
 
-bool Gathering::is_done() const { return program_.runs >= kFewestRuns && quiet_ >= 2; }
+bool Gathering::is_done() const { return program_.runs >= kFewestRuns && !varied_; }
 
 void Gathering::add(const CommandRun& run) {
   if (program_.runs != 0 && run.exit_status != program_.exit_status) {
@@ -98,7 +98,7 @@ void Gathering::add(const CommandRun& run) {
                                  program_.exit_status),
                      "give a command that ends alike each time");
   }
-  quiet_ = add_run(program_, run) ? 0 : quiet_ + 1;
+  varied_ = add_run(program_, run) || varied_;
 }
 
 void gather(Program& program, const Runner& run, std::uint64_t most) {

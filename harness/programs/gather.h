@@ -16,7 +16,8 @@ const Values& no_values();
 /// beyond its least slack.
 bool add_run(Program& program, const CommandRun& run);
 
-/// A program while runs are added, until no range has grown in the last two, and at least three times.
+/// A program while runs are added: three that are alike, or as many as there may be. What differs once may do so
+/// rarely: how threads overlap depends on what else the machine does.
 class Gathering {
  public:
   explicit Gathering(Program& program) : program_(program) {}
@@ -27,14 +28,13 @@ class Gathering {
 
  private:
   Program& program_;
-  std::uint64_t quiet_ = 0;  ///< runs since a range grew
+  bool varied_ = false;  ///< by more than the least slack
 };
 
-/// How many runs gather() makes if ranges keep growing, for an option of at most so many.
+/// How many runs gather() makes of a command that varies, for an option of at most so many.
 std::uint64_t gather_runs(std::uint64_t most);
 
-/// Runs a command at least three times, until no range grew in the last two runs, and at most `most` times. Throws
-/// UsageError if it does not end alike each time.
+/// Runs a command three times, and `most` times if these differ. Throws UsageError if it does not end alike each time.
 void gather(Program& program, const Runner& run, std::uint64_t most);
 
 }  // namespace zerotax::programs

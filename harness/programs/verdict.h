@@ -12,7 +12,8 @@ struct Judged {
   std::vector<NotCompared> not_compared;
 };
 
-/// Runs it once, and while a metric lies outside its range on the same side each time, up to two times more.
+/// Runs it once, and while a metric lies outside its range on the same side each time, up to two times more, or four if
+/// it varied in the baseline.
 Judged judge(const Program& baseline, const Runner& run);
 
 /// Compares what runs of two programs showed: of the later one, in each metric, the value nearest to the earlier range.

@@ -24,11 +24,11 @@ TEST(Gather, StopsAfterThreeRunsThatAreAlike) {
   EXPECT_EQ(*program.metrics[kMinorFaults], (Range{1000, 1000}));
 }
 
-TEST(Gather, GoesOnUntilTwoRunsAddNothing) {
+TEST(Gather, RunsACommandThatVariesAsOftenAsItMay) {
   Program program;
   gather(program,
          runner_of({run_with(), run_with({{kMinorFaults, 1100}}), run_with({{kMinorFaults, 900}}), run_with()}), 10);
-  EXPECT_EQ(program.runs, 5U);
+  EXPECT_EQ(program.runs, 10U);
   EXPECT_EQ(*program.metrics[kMinorFaults], (Range{900, 1100}));
 }
 
@@ -87,6 +87,13 @@ TEST(Judge, IsAChangeOnlyIfItLastsOnTheSameSide) {
     ASSERT_EQ(gone.not_compared.size(), 1U);
     EXPECT_EQ(gone.not_compared[0].why, "not the same each time");
   }
+}
+
+TEST(Judge, LooksTwiceMoreAtWhatVariedInTheBaseline) {
+  const Program before = program_of({run_with({{kMinorFaults, 1000}}), run_with({{kMinorFaults, 2000}})});
+  const CommandRun outside = run_with({{kMinorFaults, 5000}});
+  EXPECT_EQ(judge(before, runner_of({outside})).runs, 5U);
+  EXPECT_TRUE(judge(before, runner_of({outside, outside, outside, outside, run_with()})).changes.empty());
 }
 
 TEST(Judge, IsWithinTheSpreadThatWasSeen) {
