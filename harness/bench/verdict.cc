@@ -71,8 +71,11 @@ const char* word_of(Verdict verdict) {
 bool differs(Unit unit, double one, double other) {
   constexpr double kPage = 4096;
   constexpr double kPart = 0.1;
+  const double more = std::max(one, other);
   const double off = std::abs(one - other);
-  return off >= (unit == Unit::kBytes ? kPage : 1) && off >= kPart * std::max(one, other);
+  // One page of several is a matter of where a block begins.
+  const double least = off >= more / 2 ? 1 : 2;
+  return off >= least * (unit == Unit::kBytes ? kPage : 1) && off >= kPart * more;
 }
 
 bool differ(const Measured<Counts>& one, const Measured<Counts>& other) {

@@ -6,7 +6,7 @@
 
 namespace zerotax::bench {
 
-/// Whether two counts of one iteration differ: by 4 KiB, or, if they are no bytes, by 1; and by a tenth of the more.
+/// Whether two counts of one iteration differ: by a tenth and by two (in bytes: two pages), or by half and by one.
 bool differs(Unit unit, double one, double other);
 
 /// Whether an iteration costs something else: page faults or zeroed bytes differ. False if one is n/a.

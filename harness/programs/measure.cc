@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/error.h"
+#include "os/busy_cpus.h"
 #include "programs/document.h"
 
 namespace zerotax::programs {
@@ -20,6 +23,9 @@ Program measured(const Command& command, const Measuring& measuring, const Runne
   gather(
       program,
       [&] {
+        // Each third run is beside busy threads: what a program does in a given time depends on who else runs.
+        std::optional<BusyCpus> busy;
+        if (program.runs % 3 == 2) busy.emplace();
         CommandRun found = run();
         if (!measuring.allow_failing) {
           check_exit_status(found, command.name, 0,

@@ -20,8 +20,8 @@ struct Measuring {
   std::vector<std::string>* notes = nullptr;  ///< gets what was not seen of the last run
 };
 
-/// What a command does: runs it as gather() says. Throws UsageError if it fails, or does not end alike each time, and
-/// what `run` throws.
+/// What a command does: runs it as gather() says, each third time on busy CPUs. Throws UsageError if it fails, or does
+/// not end alike each time, and what `run` throws.
 Program measured(const Command& command, const Measuring& measuring, const Runner& run);
 
 }  // namespace zerotax::programs

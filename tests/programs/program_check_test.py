@@ -124,6 +124,16 @@ def test_settings_are_those_of_the_baseline_unless_others_are_given(tmp_path):
     assert "settings: others before" in check(file, REGRESSED, "memset", options=["--env", "regressed:OTHER=1"])
 
 
+def test_bless_sees_what_depends_on_the_load(tmp_path):
+    file = tmp_path / "baseline.json"
+    bless(file, REGRESSED, "poll")
+    bless(file, REGRESSED, "memset", options=["--name", "steady"])
+    varying, steady = json.loads(file.read_text())["programs"]
+    assert (varying["runs"], steady["runs"]) == (10, 3)
+    low, high = varying["metrics"]["malloc_bytes"].values()
+    assert high > 1.5 * low
+
+
 def test_a_process_of_another_name_has_metrics_of_its_own(tmp_path):
     file, command = tmp_path / "baseline.json", ["sh", "-c", f"{REGRESSED} calloc; true"]
     bless(file, *command)
