@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise tour stress reports compare crossover check_alarms program_alarms report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms report_page"
 
 study() {
   rm -rf "$1/study"
@@ -99,6 +99,8 @@ programs() {
 tour() { docs/examples/tour.sh "$1/tour"; }
 
 advise() { docs/examples/advise.sh "$1/advise"; }
+
+production() { docs/examples/production.sh "$1/production"; }
 
 report_page() { $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit; }
 

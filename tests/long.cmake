@@ -5,6 +5,7 @@ set(long_tests
   integration.awkward_test               # advise of programs that do not keep still
   integration.bench_frameworks_test      # bench of Catch2, which measures its clock in each of 60 processes
   integration.bench_steady_test          # twenty steady programs, none of which bench may accuse
+  integration.production_test            # docs/production.md: a storm found, explained and cured
   integration.programs_benchmark_test    # benchmark-programs, whole
   integration.policies_benchmark_test    # benchmark-policies, whole
   integration.contract_places_test       # the promises on other kernels and architectures, under QEMU
