@@ -1,4 +1,4 @@
-"""The walk through docs/production.md: a storm in namespaces is found by top, explained by record and cured by advise's setting."""
+"""docs/production.md: a storm in namespaces is found by top, explained by record, cured by the setting of advise."""
 import os
 import re
 import shutil
@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from conftest import BUILD, SOURCE
 
-pytestmark = pytest.mark.skipif(shutil.which("unshare") is None or shutil.which("curl") is None, reason="unshare or curl is missing")
+pytestmark = pytest.mark.skipif(not (shutil.which("unshare") and shutil.which("curl")), reason="unshare or curl is missing")
 
 
 def unprivileged_namespaces():
