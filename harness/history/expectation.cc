@@ -32,7 +32,7 @@ bool is_deterministic(const MetricRow& row) {
   throw UsageError(
       fmt::format("--expect: unknown metric '{}'", name),
       did_you_mean(name, names) +
-          "choose a deterministic metric of docs/metrics.md, thresholds, threshold, or a rule of docs/findings.md");
+          "choose a deterministic metric of results/schema/metrics.md, thresholds, threshold, or a rule of docs/findings.md");
 }
 
 /// The metric of a key, or of "METRIC.CALL", whose call is then in `call`.

@@ -13,7 +13,7 @@ namespace zerotax {
 namespace {
 
 constexpr const char* kSchema = ZEROTAX_SOURCE_DIR "/results/schema/point.schema.json";
-constexpr const char* kPage = ZEROTAX_SOURCE_DIR "/docs/metrics.md";
+constexpr const char* kPage = ZEROTAX_SOURCE_DIR "/results/schema/metrics.md";
 
 std::string text_of(const char* path) {
   std::ostringstream text;

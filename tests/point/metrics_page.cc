@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kHead = R"(# Metrics
 
 You found a key in a results folder or in the output of `zerotax run --json`, and want to know what it counts. The
-[schema](../results/schema/point.schema.json) of a point contains the same keys.
+[schema](point.schema.json) of a point contains the same keys.
 
 ```sh
 zerotax run --allocator glibc --size 20MiB --json point.json
@@ -23,7 +23,7 @@ zerotax run --allocator glibc --size 20MiB --json point.json
 ## Limits
 
 - A metric that could not be measured is `{"na": "why"}` in JSON and an empty field in CSV, never 0.
-- Values are per operation, in the steady state. [method.md](method.md) says how each is measured, and what goes unseen.
+- Values are per operation, in the steady state. [method.md](../../docs/method.md) says how each is measured, and what goes unseen.
 
 ## How to read the tables
 
@@ -39,7 +39,7 @@ constexpr const char* kParent = R"(
 )";
 
 constexpr const char* kEnd = R"(
-Next: [method.md](method.md) explains the measurements, and [findings.md](findings.md) the rules that judge them.
+Next: [method.md](../../docs/method.md) explains the measurements, and [findings.md](../../docs/findings.md) the rules that judge them.
 )";
 
 constexpr const char* kColumns =

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+"""What watching a process from outside costs its throughput: `zerotax top` and `zerotax record --pid`, beside perf record
+of each page fault with its stack and `perf trace -F all`.
+
+usage: overhead.py [--rounds N] [--seconds S] [--workload NAME]...
+
+A server under a steady load (redis, a Go and a Python web server), and a loop that refills 8 MiB a round, the worst case.
+A round has a window under each watcher and one under none, in an order that rotates; the ratio of a round is that of its
+windows. Printed: the median of the ratios with a bootstrap interval of 95 %, and the watcher's own CPU time.
+"""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import pathlib
+import random
+import shutil
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+HERE = pathlib.Path(__file__).resolve().parent
+ZEROTAX = str(HERE.parents[1] / "build" / "bin" / "zerotax")
+SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+Watched = tuple[int, Callable[[], int]]  # PID, and what it has done so far
+
+
+def counter(work: pathlib.Path) -> tuple[str, Callable[[], int]]:
+    """A file that a program counts in, and what it says."""
+    path = work / "counter"
+    path.write_bytes(bytes(4096))
+    return str(path), lambda: struct.unpack("Q", path.read_bytes()[:8])[0]
+
+
+@contextlib.contextmanager
+def running(*words: str, **options) -> Iterator[subprocess.Popen]:
+    """A program that is killed at the end."""
+    with subprocess.Popen(words, **options) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+@contextlib.contextmanager
+def refill(work: pathlib.Path) -> Iterator[Watched]:
+    """The loop: rounds."""
+    subprocess.run(["c++", "-O2", "-g", "-o", work / "refill", HERE / "refill.cc"], check=True)
+    path, count = counter(work)
+    with running(str(work / "refill"), path) as program:
+        yield program.pid, count
+
+
+@contextlib.contextmanager
+def web(work: pathlib.Path, *server: str) -> Iterator[Watched]:
+    """A web server under its load: requests."""
+    subprocess.run(["go", "build", "-o", work / "web", HERE / "web.go"], check=True)
+    path, count = counter(work)
+    with running(*(word.replace("WORK", str(work)) for word in server), path, stdout=subprocess.PIPE, text=True) as program:
+        with running(str(work / "web"), "load", program.stdout.readline().strip(), **SILENT):
+            yield program.pid, count
+
+
+@contextlib.contextmanager
+def redis(work: pathlib.Path) -> Iterator[Watched]:
+    """redis-server under redis-benchmark: commands."""
+    socket = str(work / "redis.sock")
+
+    def count() -> int:
+        text = subprocess.run(["redis-cli", "-s", socket, "info", "stats"], capture_output=True, text=True, check=True).stdout
+        return int(text.split("total_commands_processed:")[1].split()[0])
+
+    with running("redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--dir", str(work), **SILENT) as program:
+        while subprocess.run(["redis-cli", "-s", socket, "ping"], **SILENT, check=False).returncode:
+            time.sleep(0.1)
+        with running("redis-benchmark", "-s", socket, *"-l -q -c 4 -d 1000 -r 10000 -t set,get".split(), **SILENT):
+            yield program.pid, count
+
+
+WORKLOADS = {
+    "redis-server": redis,
+    "web server (Go)": lambda work: web(work, "WORK/web", "serve"),
+    "web server (Python)": lambda work: web(work, "/usr/bin/python3", str(HERE / "web.py")),
+    "refill loop (worst case)": refill}
+# PID stands for itself, WORK for a folder.
+WATCHERS = {
+    "zerotax top": [ZEROTAX, "top", "--samples", "100000", "--json", "WORK/top.json", "--force"],
+    "zerotax record --pid": [ZEROTAX, "record", "--pid", "PID", "--seconds", "1000", "--text", "WORK/record.txt", "--force"],
+    "perf record -e page-faults -c 1 -g": ["perf", "record", "-q", "-e", "page-faults", "-c", "1", "-g", "-p", "PID", "-o",
+                                           "WORK/perf.data"],
+    "perf trace -F all": ["perf", "trace", "-F", "all", "--no-syscalls", "-p", "PID", "-o", "WORK/perf.txt"]}
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process and its threads so far."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def rate(watched: Watched, seconds: float) -> float:
+    """What it does in a second."""
+    start, before = time.monotonic(), watched[1]()
+    time.sleep(seconds)
+    return (watched[1]() - before) / (time.monotonic() - start)
+
+
+def watched_rate(name: str, watched: Watched, work: pathlib.Path, seconds: float) -> tuple[float, float]:
+    """The rate under a watcher, which has a second to begin, and the CPUs that it used meanwhile."""
+    words = [word.replace("PID", str(watched[0])).replace("WORK", str(work)) for word in WATCHERS[name]]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, **SILENT) as watcher:
+        time.sleep(1)
+        if watcher.poll() is not None:
+            sys.exit(f"overhead: {' '.join(words)} ended with {watcher.returncode}")
+        before = cpu_seconds(watcher.pid)
+        found = rate(watched, seconds)
+        used = (cpu_seconds(watcher.pid) - before) / seconds
+        watcher.send_signal(signal.SIGINT)
+    return found, used
+
+
+def interval(ratios: list[float]) -> tuple[float, float]:
+    """95 % of the medians of 2,000 draws."""
+    draw = random.Random(1)
+    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(2000))
+    return medians[50], medians[1949]
+
+
+def measure(name: str, rounds: int, seconds: float, watchers: list[str]) -> None:
+    """Prints a row for each watcher."""
+    ratios: dict[str, list[float]] = {each: [] for each in watchers}
+    cpus: dict[str, list[float]] = {each: [] for each in watchers}
+    alone: list[float] = []
+    with tempfile.TemporaryDirectory() as folder, WORKLOADS[name](pathlib.Path(folder)) as watched:
+        time.sleep(2)
+        for number in range(rounds):
+            order = ["", *watchers]
+            order = order[number % len(order):] + order[:number % len(order)]
+            found = {}
+            for each in order:
+                if each:
+                    found[each], used = watched_rate(each, watched, pathlib.Path(folder), seconds)
+                    cpus[each].append(used)
+                else:
+                    time.sleep(1)
+                    found[""] = rate(watched, seconds)
+            alone.append(found[""])
+            for each in watchers:
+                ratios[each].append(found[each] / found[""])
+    print(f"{name}: {statistics.median(alone):,.0f} a second alone")
+    for each in watchers:
+        low, high = interval(ratios[each])
+        print(f"  {each:36}{rounds:4}{100 * (statistics.median(ratios[each]) - 1):+9.2f} % ({100 * (low - 1):+.2f} to "
+              f"{100 * (high - 1):+.2f}){100 * statistics.median(cpus[each]):8.1f} %", flush=True)
+
+
+def main() -> int:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--workload", action="append", choices=list(WORKLOADS))
+    options = parser.parse_args()
+    watchers = [name for name, words in WATCHERS.items() if shutil.which(words[0])]
+    print("watched by                           rounds  throughput (95 % interval)  its own CPU")
+    for name in options.workload or WORKLOADS:
+        measure(name, options.rounds, options.seconds, watchers)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""A web server that answers with JSON: web.py COUNTER prints its port."""
+import json
+import mmap
+import struct
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+with open(sys.argv[1], "r+b") as file:
+    COUNTER = mmap.mmap(file.fileno(), 4096)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Keeps its connection, and answers each request alike."""
+    protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # an answer is one packet
+
+    def do_GET(self):
+        """Answers, and counts."""
+        body = json.dumps([{"name": f"item {i}", "values": list(range(40))} for i in range(50)]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        COUNTER[:8] = struct.pack("Q", struct.unpack("Q", COUNTER[:8])[0] + 1)
+
+    def log_message(self, *_):
+        """Says nothing."""
+
+
+server = HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
