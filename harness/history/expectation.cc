@@ -29,10 +29,10 @@ bool is_deterministic(const MetricRow& row) {
     if (is_deterministic(row)) names.push_back(dotted_key(row));
   }
   names.insert(names.end(), {"threshold", "thresholds"});
-  throw UsageError(
-      fmt::format("--expect: unknown metric '{}'", name),
-      did_you_mean(name, names) +
-          "choose a deterministic metric of results/schema/metrics.md, thresholds, threshold, or a rule of docs/findings.md");
+  throw UsageError(fmt::format("--expect: unknown metric '{}'", name),
+                   did_you_mean(name, names) +
+                       "choose a deterministic metric of results/schema/metrics.md, thresholds, threshold, or a rule "
+                       "of docs/findings.md");
 }
 
 /// The metric of a key, or of "METRIC.CALL", whose call is then in `call`.
