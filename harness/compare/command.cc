@@ -20,9 +20,9 @@
 #include "files/output_paths.h"
 #include "os/environment.h"
 #include "programs/programs.h"
+#include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/memory_guard.h"
-#include "run/progress.h"
 
 namespace zerotax::compare {
 namespace {
@@ -124,23 +124,21 @@ std::size_t find_point(const std::vector<ComparedPoint>& points, const std::stri
                    fmt::format("give a number from 1 to {}{}", points.size(), example));
 }
 
-/// OLD against itself, over and over.
-SelfTest test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method) {
+/// OLD against itself, over and over. Returns false if a signal asked for an end.
+bool test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method, SelfTest& test) {
   plan.after = plan.before;
-  SelfTest test;
-  Progress progress("comparing OLD with itself", static_cast<std::size_t>(times), static_cast<double>(times));
-  while (test.comparisons < static_cast<std::size_t>(times)) {
+  Item item;
+  item.measure = [&](const Say& say) {
+    say(fmt::format("{} false alarms", test.alarms));
     ++plan.coins;
     std::vector<ComparedPoint> points;
-    if (!measure_comparison(plan, points)) break;
+    if (!measure_comparison(plan, points)) throw Stop{};
     ++test.comparisons;
     const std::vector<CompareVerdict> verdicts = judge_points(points, method);
     // Of equals, either is a false alarm.
     if (any_of_kind(verdicts, CompareKind::kFaster) || any_of_kind(verdicts, CompareKind::kSlower)) ++test.alarms;
-    progress.advance(1);
-    progress.show(fmt::format("{} false alarms", test.alarms));
-  }
-  return test;
+  };
+  return Experiment("comparing OLD with itself").run(std::vector<Item>(static_cast<std::size_t>(times), item));
 }
 
 CompareReport measure(const Options& options) {
@@ -162,8 +160,7 @@ CompareReport measure(const Options& options) {
   report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
   report.shuffled_rate = false_alarm_rate(time_samples(report.points), report.shuffles, report.method);
   if (report.whole && options.self_test > 0) {
-    report.self_test = test_itself(plan, options.self_test, report.method);
-    report.whole = !stop_requested();
+    report.whole = test_itself(plan, options.self_test, report.method, report.self_test.emplace());
   }
   return report;
 }

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "history/git_bisect.h"
+#include "run/experiment.h"
 #include "run/interrupt.h"
-#include "run/progress.h"
 
 namespace zerotax::history {
 namespace {
@@ -40,7 +40,9 @@ namespace {
 class Bisecting {
  public:
   Bisecting(const BisectSetup& setup, Bisection& found)
-      : setup_(setup), found_(found), versions_(setup.builder, setup.workspace), progress_("bisecting", 2, 2) {}
+      : setup_(setup), found_(found), versions_(setup.builder, setup.workspace), experiment_("bisecting") {
+    experiment_.expect(2, 2);
+  }
 
   void run() {
     found_.between = setup_.repository.line(found_.older(), found_.newer()).size();
@@ -57,16 +59,20 @@ class Bisecting {
 
  private:
   Answer asked(const Commit& commit) {
-    Answer answer = ask(versions_, commit, setup_.question,
-                        [&](const char* what) { progress_.show(fmt::format("{} {}", what, commit.name())); });
-    progress_.advance(1);
+    Answer answer;
+    Item item;
+    item.label = commit.name();
+    item.measure = [&](const Say& say) {
+      answer = ask(versions_, commit, setup_.question,
+                   [&](const char* what) { say(fmt::format("{} {}", what, commit.name())); });
+    };
+    if (!experiment_.run({item})) throw Stop{};
     return answer;
   }
 
-  /// What a version answers, whether or not git has asked it. `more`: steps that progress does not know of.
-  Answer answer_of(const Commit& commit, std::size_t more = 1) {
+  /// What a version answers, whether or not git has asked it.
+  Answer answer_of(const Commit& commit) {
     if (const Answer* known = found_.answer_of(commit.id)) return *known;
-    progress_.add(more, static_cast<double>(more));
     found_.steps.push_back({commit, asked(commit)});
     return found_.steps.back().answer;
   }
@@ -91,8 +97,8 @@ class Bisecting {
     }
     if (ids.size() == 1) return {to, {}};
     const auto steps = static_cast<std::size_t>(std::ceil(std::log2(ids.size())));
-    progress_.add(steps, static_cast<double>(steps));
-    return bisect_line(setup_, from, to, found_.is_fix, [&](const Commit& commit) { return answer_of(commit, 0); });
+    experiment_.expect(steps, static_cast<double>(steps));
+    return bisect_line(setup_, from, to, found_.is_fix, [&](const Commit& commit) { return answer_of(commit); });
   }
 
   /// Searches what a merge brought, and merges within it.
@@ -170,7 +176,7 @@ class Bisecting {
   const BisectSetup& setup_;
   Bisection& found_;
   Versions versions_;
-  Progress progress_;
+  Experiment experiment_;
 };
 
 }  // namespace

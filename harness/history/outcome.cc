@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "base/size.h"
-#include "run/progress.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
 
 namespace zerotax::history {
 namespace {
@@ -28,13 +29,10 @@ std::vector<Finding> beyond(std::vector<Finding> own, const std::vector<Finding>
   return own;
 }
 
-}  // namespace
-
-BisectOutcome outcome_of(const BisectSetup& setup, const Bisection& found) {
+BisectOutcome compared(const BisectSetup& setup, const Bisection& found,
+                       const std::function<void(const char*)>& watch) {
   const Commit& after = *found.first;
   const Versions versions(setup.builder, setup.workspace);
-  Progress progress("comparing with the version before", 1, 1);
-  const auto watch = [&](const char* what) { progress.show(what); };
   const auto answer_of = [&](const Commit& commit) {
     const Answer* known = found.answer_of(commit.id);
     return known != nullptr ? *known : ask(versions, commit, setup.question, watch);
@@ -60,6 +58,16 @@ BisectOutcome outcome_of(const BisectSetup& setup, const Bisection& found) {
   std::vector<Finding> before = findings_in(*old_library, size, timeout_s);
   std::vector<Finding> after_it = findings_in(*new_library, size, timeout_s);
   outcome.findings = found.is_fix ? beyond(std::move(before), after_it) : beyond(std::move(after_it), before);
+  return outcome;
+}
+
+}  // namespace
+
+BisectOutcome outcome_of(const BisectSetup& setup, const Bisection& found) {
+  BisectOutcome outcome;
+  Item item;
+  item.measure = [&](const Say& say) { outcome = compared(setup, found, [&say](const char* what) { say(what); }); };
+  if (!Experiment("comparing with the version before").run({item})) throw Stop{};
   return outcome;
 }
 

@@ -1,0 +1,52 @@
+"""Whether `zerotax record --pid` harms what it watches: a program that allocates in eight threads, watched and not, in turn.
+
+usage: attachments.py [--times N]     exit status 1 if any run ended, or printed, otherwise than unwatched
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+BUILD = Path(os.environ.get("ZEROTAX_BUILD", Path(__file__).resolve().parents[2] / "build"))
+PROGRAM = BUILD / "tests" / "recorded" / "threads_unharmed"
+
+
+def run(watched: bool) -> tuple[int, str, float, bool]:
+    """Exit status, output and seconds of the program, and whether it was watched until its end."""
+    start = time.monotonic()
+    with subprocess.Popen([PROGRAM], stdout=subprocess.PIPE, text=True) as program:
+        program.stdout.readline()
+        words = [BUILD / "bin" / "zerotax", "record", "--pid", str(program.pid), "--seconds", "60", "--text", os.devnull]
+        with subprocess.Popen(words if watched else ["true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as watcher:
+            output = program.stdout.read()
+            program.wait()
+            seconds = time.monotonic() - start
+            return program.returncode, output, seconds, watcher.wait() == 0
+
+
+def main() -> int:
+    """Prints what was seen."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--times", type=int, default=1000)
+    times = parser.parse_args().times
+    expected = run(False)[:2]
+    harmed, missed, ratios = 0, 0, []
+    for _ in range(times):
+        alone, watched = run(False), run(True)
+        harmed += (watched[:2] != expected) + (alone[:2] != expected)
+        missed += not watched[3]
+        ratios.append(watched[2] / alone[2])
+    ratios.sort()
+    print(f"{times} attachments to a program that allocates in 8 threads: {harmed} harmed, {missed} not recorded to the end")
+    print(f"its wall time, watched / not: median {statistics.median(ratios):.3f}, half of them {ratios[times // 4]:.3f} to "
+          f"{ratios[3 * times // 4]:.3f}; both share the CPUs with the recorder")
+    return int(harmed + missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
