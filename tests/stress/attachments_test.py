@@ -15,4 +15,4 @@ def test_a_program_in_eight_threads_is_unharmed():
 
 def test_a_thousand_were_unharmed():
     assert REFERENCE.read_text(encoding="utf-8").startswith(
-        "1000 attachments to a program that allocates in 8 threads: 0 harmed, 0 not recorded to the end\n")
+        "1000 attachments to a program that allocates in 8 threads: 0 harmed, 0 not recorded to the end;")
