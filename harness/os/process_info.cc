@@ -134,7 +134,9 @@ std::vector<pid_t> process_children(pid_t pid) {
 std::vector<pid_t> process_tree(pid_t pid) {
   std::vector<pid_t> all{pid};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const pid_t child : process_children(all[i])) all.push_back(child);
+    for (const pid_t child : process_children(all[i])) {
+      if (child != ::getpid()) all.push_back(child);
+    }
   }
   return all;
 }

@@ -20,6 +20,7 @@
 #include "os/huge_faults.h"
 #include "os/limits.h"
 #include "os/page.h"
+#include "os/pid_namespace.h"
 #include "os/process_stat.h"
 
 namespace zerotax::top {
@@ -29,8 +30,6 @@ namespace {
 constexpr std::size_t kReserve = 64;
 /// Owner and cgroup may change: they are read again at each of so many looks.
 constexpr unsigned kRefresh = 10;
-/// PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h.
-constexpr const char* kFirstNamespace = "pid:[4026531836]";
 
 /// Two for each process; as many as may be open at all.
 std::size_t raise_open_files() {
@@ -252,8 +251,7 @@ std::vector<std::string> ProcessTable::lasting_limits() const {
       limits.emplace_back("processes of other users are hidden (hidepid): root sees them");
     }
   }
-  const std::string space = link_of(root_ + "/self/ns/pid");
-  if (!space.empty() && space != kFirstNamespace) {
+  if (!in_first_pid_namespace(root_).value_or(true)) {
     limits.emplace_back("only processes of this container are seen, and its totals are those of the whole machine");
   }
   return limits;

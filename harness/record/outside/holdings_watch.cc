@@ -59,6 +59,7 @@ void HoldingsWatch::work() {
 
 /// `ran_before`: what it holds now is no growth.
 void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
+  if (pid == ::getpid()) return;
   const auto parts = resident_parts(pid);
   const auto facts = process_facts(pid);
   if (!facts || !parts) return;
