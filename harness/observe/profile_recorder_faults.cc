@@ -52,8 +52,11 @@ void ProfileRecorder::tell_change(const PerfEvent& event) {
   const bool fork = event.kind == PerfEvent::Kind::kFork;
   const bool is_change = fork || event.kind == PerfEvent::Kind::kMap || event.kind == PerfEvent::Kind::kData ||
                          event.kind == PerfEvent::Kind::kExec || event.kind == PerfEvent::Kind::kExit;
-  const bool ours = !sampler_.samples_cpus() || processes_.contains(fork ? event.parent : event.pid);
-  if (is_change && ours) options_.faults->change(event);
+  if (!is_change) return;
+  const std::uint32_t pid = fork ? event.parent : event.pid;
+  const bool joins = options_.scope.is_open() && event.kind != PerfEvent::Kind::kExit;
+  const bool ours = !sampler_.samples_cpus() || (joins ? known(pid) != nullptr : processes_.contains(pid));
+  if (ours) options_.faults->change(event);
 }
 
 }  // namespace zerotax

@@ -3,7 +3,6 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,12 +74,12 @@ PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faul
   if (!sees_kernel_ && !open(Scope::kStarted, 0, false, error)) refuse_sampling(error);
 }
 
-PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const std::vector<pid_t>& processes)
-    : hz_(hz), stack_bytes_(stack_bytes), wanted_(faults) {
+PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const PerfScope& scope)
+    : hz_(hz), stack_bytes_(stack_bytes), scope_(scope), wanted_(faults) {
   int error = 0;
   samples_cpus_ = open(Scope::kCpus, -1, true, error);
-  sees_kernel_ = samples_cpus_ || open_threads(processes, true, error);
-  if (sees_kernel_ || open_threads(processes, false, error)) return;
+  sees_kernel_ = samples_cpus_ || open_threads(scope.processes, true, error);
+  if (sees_kernel_ || open_threads(scope.processes, false, error)) return;
   if (error == ESRCH) {
     throw UsageError("the process ended before it could be sampled", "give the PID of a running process");
   }
@@ -184,7 +183,7 @@ bool PerfSampler::open_faults(const perf_event_attr& clock, pid_t thread, int cp
 }
 
 bool PerfSampler::open_fault_event(perf_event_attr attributes, pid_t thread, int cpu, std::size_t level) {
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
   if (!fd) return errno == ESRCH;  // it has ended since
   const auto buffer = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
   std::uint64_t id = 0;
@@ -224,7 +223,7 @@ void PerfSampler::adapt_period() {
 }
 
 bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error) {
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
   if (!fd) {
     error = errno;
     return errno == ENODEV;  // an offline CPU

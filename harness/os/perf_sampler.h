@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "os/perf_buffer.h"
+#include "os/perf_scope.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -82,8 +83,9 @@ class PerfSampler {
   /// of the user's stack with each sample; a multiple of 8, below 64 KiB. Throws MachineError if the kernel offers or
   /// permits no sampling.
   PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults);
-  /// Samples the processes that run, and all that those start. Throws MachineError; UsageError if all have ended.
-  PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const std::vector<pid_t>& processes);
+  /// Samples processes that run, and all that those start; in an open scope, where CPUs may be sampled, whatever joins
+  /// them. Throws MachineError; UsageError if all have ended.
+  PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const PerfScope& scope);
   /// Samples nothing.
   PerfSampler() = default;
   PerfSampler(const PerfSampler&) = delete;
@@ -93,7 +95,7 @@ class PerfSampler {
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
   /// Whether page faults are sampled.
   [[nodiscard]] bool sees_faults() const { return !faults_.empty() && !faults_refused_; }
-  /// Page faults in user mode so far: all, exactly. Of sampled CPUs, those of every process.
+  /// Page faults in user mode so far: all, exactly. Of sampled CPUs, those of every process (of the cgroup).
   [[nodiscard]] std::uint64_t fault_count() const;
   /// Whether CPUs are sampled: then events of processes that have nothing to do with the program are among the others.
   [[nodiscard]] bool samples_cpus() const { return samples_cpus_; }
@@ -121,6 +123,7 @@ class PerfSampler {
 
   unsigned hz_ = 0;
   std::uint32_t stack_bytes_ = 0;
+  PerfScope scope_;
   UserFaults wanted_ = UserFaults::kNone;
   /// What a sample of an event stands for, by its identifier; and the events, by their index in the periods.
   std::map<std::uint64_t, std::uint64_t> faults_;

@@ -66,7 +66,9 @@ class Attached:
 
 
 def start_record(folder, pid, *options, prefix=()):
-    started = subprocess.Popen([*prefix, str(ZEROTAX), "record", "--pid", str(pid), "--json", str(folder / "record.json"),
+    """Without a PID, the options say what is recorded."""
+    process = ["--pid", str(pid)] if pid else []
+    started = subprocess.Popen([*prefix, str(ZEROTAX), "record", *process, "--json", str(folder / "record.json"),
                                 "--text", str(folder / "record.txt"), *map(str, options)], stderr=subprocess.PIPE,
                                text=True, env=clean_environment())
     # Attached as soon as its threads run; the samplers are ready a moment later.

@@ -88,12 +88,17 @@ std::string allocator_of(pid_t pid) {
   return found;
 }
 
+bool is_several(const OutsideData& data) {
+  return data.watched != Watched::kCommand && data.watched != Watched::kProcess;
+}
+
 RunResult run_of(const OutsideData& data) {
   RunResult run;
   run.wall_ns = data.wall_ns;
   run.user_ns = data.user_ns;
   run.system_ns = data.system_ns;
   run.exit_status = NotAvailable{data.ended ? "its parent alone knows" : "it still runs"};
+  if (is_several(data)) run.exit_status = NotAvailable{"it is no single program"};
   if (!data.run) return run;
   run.exit_status = data.run->exit_status;
   if (data.run->signal != 0) run.signal = signal_name(data.run->signal);
@@ -163,6 +168,22 @@ std::vector<RecordedSite> sites_of(const OutsideData& data, const KernelPart& ke
   return sites;
 }
 
+/// Whom it leaves out.
+void add_scope_notes(const OutsideData& data, std::vector<std::string>& notes) {
+  if (!is_several(data)) return;
+  if (data.watched == Watched::kUser) {
+    notes.emplace_back("Only processes of this user were watched: root watches all.");
+  } else if (data.others != 0) {
+    notes.push_back(fmt::format("Not watched: {} of other users. Root watches all.",
+                                format_counted(data.others, "process", "processes")));
+  }
+  if (!data.counts_joined) {
+    notes.emplace_back(
+        "Processes that came later were followed only if one of these started them: it takes the right to watch CPUs "
+        "(root, or CAP_PERFMON) to see others.");
+  }
+}
+
 std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& kernel) {
   std::vector<std::string> notes;
   if (!data.denied.empty()) notes.push_back("Nothing was sampled, so no site is known: " + data.denied + ".");
@@ -181,6 +202,7 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
                     "that refilled bytes are a lower bound.",
                     format_counted(kernel.unseen_faults, "fault was", "faults were")));
   }
+  add_scope_notes(data, notes);
   if (data.cpu.unknown_fill != 0) {
     notes.push_back(fmt::format("{} of the CPU in a memset whose byte is not known: stores of zeros are a lower bound.",
                                 format_counted(data.cpu.unknown_fill, "sample was", "samples were")));
@@ -192,7 +214,9 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
 Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const std::string& why) {
   Outside outside;
   outside.why = why;
+  outside.watched = data.watched;
   if (data.pid) outside.pid = *data.pid;
+  if (!data.cgroup.empty()) outside.cgroup = data.cgroup;
   outside.zeroed_by = kernel.method;
   outside.cpu_samples = data.cpu.all;
   outside.fault_samples = data.faults.samples;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/names.h"
+#include "base/one_line.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -86,16 +89,46 @@ std::string outside_sites(const Record& record) {
   return "\n" + table.text();
 }
 
+/// Of several programs: those with most faults.
+std::string outside_processes(const Record& record) {
+  if (record.outside->watched == Watched::kCommand || record.outside->watched == Watched::kProcess) return "";
+  constexpr std::size_t kName = 40;
+  constexpr std::size_t kShown = 5;
+  std::vector<const RecordedProcess*> order;
+  for (const RecordedProcess& process : record.processes) order.push_back(&process);
+  const auto faults = [](const RecordedProcess* process) { return process->kernel.minor_faults.value_or(0); };
+  std::stable_sort(order.begin(), order.end(), [&](auto* a, auto* b) { return faults(a) > faults(b); });
+  Table table({{"pid", Unit::kText, 9},
+               {"command", Unit::kText, kName},
+               {"minor faults", Unit::kCount, 14},
+               {"at the peak", Unit::kBytes, 13}});
+  for (std::size_t i = 0; i < std::min(kShown, order.size()) && faults(order[i]) != 0; ++i) {
+    const std::string& command = order[i]->command.empty() ? order[i]->executable : order[i]->command;
+    table.add({std::to_string(order[i]->pid), one_line(command).substr(0, kName - 1), order[i]->kernel.minor_faults,
+               order[i]->kernel.peak_bytes});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
 std::string outside_head(const Record& record) {
   const Outside& outside = *record.outside;
   const RunResult& run = record.run;
   const std::string cpu = time_text(static_cast<std::uint64_t>(run.user_ns + run.system_ns));
   const std::string wall = time_text(static_cast<std::uint64_t>(run.wall_ns));
-  const std::string name = file_name(record.command.front());
+  const std::string name = record.command.empty() ? "" : file_name(record.command.front());
   const std::string end = run.signal        ? "was killed by " + *run.signal
                           : run.exit_status ? fmt::format("exited with {}", *run.exit_status)
                                             : "";
-  const std::string processes = format_counted(record.processes.size(), "process", "processes");
+  const std::string processes = format_counted(record.processes.size() + record.lost_processes, "process", "processes");
+  if (outside.watched != Watched::kCommand && outside.watched != Watched::kProcess) {
+    const std::string what = outside.watched == Watched::kCgroup ? "cgroup " + outside.cgroup.value_or("")
+                             : outside.watched == Watched::kUser ? "all processes of this user"
+                                                                 : "all processes";
+    return wrap(
+               "zerotax record: from outside: the programs were not started with zerotax's library, because they ran "
+               "already.") +
+           wrap(fmt::format("Watched: {}, for {}; {} of CPU time, {}.", what, wall, cpu, processes));
+  }
   return wrap(fmt::format(
              "zerotax record: from outside: the program was not started with zerotax's library, because {}.",
              outside.why)) +

@@ -12,6 +12,9 @@ std::string outside_head(const Record& record);
 /// Where memory was populated, most refilled bytes first.
 std::string outside_sites(const Record& record);
 
+/// The processes of a cgroup or of all, most faults first; empty of a program.
+std::string outside_processes(const Record& record);
+
 /// What was counted and sampled, and what cannot be seen.
 std::string outside_remarks(const Record& record);
 
