@@ -100,6 +100,7 @@ ProfileData ProfileRecorder::finish() {
   data_.lost = sampler_.lost() + dropped_ + skipped_;
   data_.sees_kernel = sampler_.sees_kernel();
   data_.sees_faults = sampler_.sees_faults();
+  data_.why_no_returns = sampler_.why_no_returns();
   data_.samples_cpus = sampler_.samples_cpus();
   data_.knows_kernel_names = kernel_.known();
   data_.refused = wall_.refused();
@@ -294,6 +295,9 @@ void ProfileRecorder::apply(PerfEvent& event) {
     case PerfEvent::Kind::kFault:
       if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_fault(event);
       return;
+    case PerfEvent::Kind::kReturn:
+      if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_return(event);
+      return;
     case PerfEvent::Kind::kFork:
     case PerfEvent::Kind::kData:
       return;
@@ -309,6 +313,7 @@ void ProfileRecorder::apply_sample(const PerfEvent& event) {
   for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
   for (std::size_t i = event.kernel.size(); i-- > 0;) stack.push_back(kernel_.frame(event.kernel[i]));
   if (each_) each_(event, stack);
+  if (options_.faults) options_.faults->sample(event, stack, *process.unwinder);
   SampleKinds kinds;
   const Fill fill = process.unwinder->fill(event);
   kinds.zeros = fill == Fill::kZeros ? 1 : 0;

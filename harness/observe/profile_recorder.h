@@ -26,13 +26,17 @@
 
 namespace zerotax {
 
-/// Who follows the page faults of the processes that are sampled: called in the recorder's thread, in the order of
-/// time.
+/// Who follows the memory of the processes that are sampled, page faults first: called in the recorder's thread, in the
+/// order of time.
 struct FaultListener {
   /// A mapping (kMap, kData), fork, exec, or the end of a thread, before the recorder itself applies it.
   std::function<void(const PerfEvent&)> change;
   /// A sample that stands for `count` faults, with the user part of its stack, outermost first.
   std::function<void(const PerfEvent&, const Stack&, Unwinder&)> fault;
+  /// Likewise of calls that return memory (PerfEvent::Kind::kReturn).
+  std::function<void(const PerfEvent&, const Stack&, Unwinder&)> returned;
+  /// Of the clock, with the whole of its stack.
+  std::function<void(const PerfEvent&, const Stack&, Unwinder&)> sample;
 };
 
 struct ProfileOptions {
@@ -104,6 +108,7 @@ class ProfileRecorder {
   void apply_sample(const PerfEvent& event);
   // profile_recorder_faults.cc
   void apply_fault(const PerfEvent& event);
+  void apply_return(const PerfEvent& event);
   void tell_change(const PerfEvent& event);
   bool has_time();
   void scale_faults();

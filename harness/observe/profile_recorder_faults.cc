@@ -17,6 +17,13 @@ void ProfileRecorder::apply_fault(const PerfEvent& event) {
   ++data_.fault_samples;
 }
 
+void ProfileRecorder::apply_return(const PerfEvent& event) {
+  const Process& process = processes_.at(event.pid);
+  Stack stack{{process.name, ""}};
+  for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
+  options_.faults->returned(event, stack, *process.unwinder);
+}
+
 /// Samples stand for whole periods, some may be lost, and the event itself has counted every fault. Where CPUs are
 /// sampled, that has every process's.
 void ProfileRecorder::scale_faults() {

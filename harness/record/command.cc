@@ -18,6 +18,7 @@
 #include "record/outside/result.h"
 #include "record/outside/scope.h"
 #include "record/outside/watch.h"
+#include "record/pprof.h"
 #include "record/run.h"
 #include "record/site_stacks.h"
 #include "run/program_launch.h"
@@ -45,6 +46,7 @@ struct RecordOptions {
   std::string json;
   std::string folded;
   std::string svg;
+  std::string pprof;
   std::string weight = "redundant";
   pid_t pid = 0;
   std::string cgroup;
@@ -91,12 +93,12 @@ WatchScope scope_of(const RecordOptions& options) {
   return options.has_cgroup ? WatchScope::of_cgroup(options.cgroup) : WatchScope::of_all();
 }
 
-/// From outside, sites are known of what the kernel zeroed.
+/// From outside, sites are known of what the kernel zeroed, of what was to be returned to it, and of stores' time.
 StackWeight outside_weight(const RecordOptions& options) {
   const StackWeight weight = parse_stack_weight(options.has_weight ? options.weight : "kernel");
-  if (weight == StackWeight::kKernel || weight == StackWeight::kRefilled) return weight;
+  if (weight != StackWeight::kRedundant && weight != StackWeight::kZeroed) return weight;
   throw UsageError(fmt::format("--weight {} cannot be seen from outside the program", options.weight),
-                   "give --weight kernel or refilled");
+                   "give --weight kernel, refilled, returned or ns");
 }
 
 FlameGraphWords graph_words(const Record& record, StackWeight weight) {
@@ -110,6 +112,7 @@ void write(const RecordOptions& options, const Record& record, StackWeight weigh
   if (!options.json.empty()) write_file(options.json, json_text(record_json(record)));
   const FoldedStacks stacks = fold_sites(record.sites, weight);
   if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
+  if (!options.pprof.empty()) write_file(options.pprof, pprof_of(record, weight));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
   if (options.text.empty()) {
     fmt::print(stderr, "{}", record_text(record));
@@ -139,9 +142,12 @@ ExitStatus run(const RecordOptions& options) {
   const StackWeight weight = parse_stack_weight(options.weight);
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
-  check_outputs(
-      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
-      inputs);
+  check_outputs({{"--text", options.text},
+                 {"--json", options.json},
+                 {"--folded", options.folded},
+                 {"--svg", options.svg},
+                 {"--pprof", options.pprof}},
+                inputs);
   const std::string outside = words.empty() ? "" : why_outside_only(resolve_program(words.front()));
   if (scope || (!outside.empty() && options.allocator.empty())) {
     return run_outside(options, std::move(scope), words, outside);
@@ -186,11 +192,16 @@ const Subcommand command(
       arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
+      arguments
+          .option("--pprof", options->pprof,
+                  "write sites in pprof's format, all weights that are known: for go tool pprof, Parca, Pyroscope")
+          .path();
       const Argument weight =
           arguments
               .option("--weight", options->weight,
-                      "weight for --folded and --svg: bytes that are redundant, zeroed, kernel (zeroed by the kernel; "
-                      "from outside the default), refilled or returned; or ns (of large stores)")
+                      "weight for --folded and --svg (--pprof shows it first): bytes that are redundant, zeroed, "
+                      "kernel (zeroed by the kernel; "
+                      "from outside the default), refilled or returned; or ns (of large stores; from outside of all)")
               .shown_as("WEIGHT")
               .completed_by(stack_weight_names)
               .with_default();

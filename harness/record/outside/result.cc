@@ -14,6 +14,7 @@
 #include "os/process_info.h"
 #include "os/program_file.h"
 #include "record/outside/kernel.h"
+#include "record/outside/sites.h"
 #include "record/remedies.h"
 #include "record/tax.h"
 
@@ -137,37 +138,6 @@ RecordedProcess process_of(const HeldProcess& held, const OutsideData& data, con
   return process;
 }
 
-/// What each place's share of the faults makes of the bytes, with its interval.
-std::vector<RecordedSite> sites_of(const OutsideData& data, const KernelPart& kernel) {
-  double all = 0;
-  double refilled = 0;
-  double squares = 0;
-  for (const FaultPlace& place : data.places) {
-    all += place.faults.faults;
-    refilled += place.refilled;
-    squares += place.faults.squares;
-  }
-  const auto trials = static_cast<std::size_t>(squares > 0 ? all * all / squares : 0);
-  std::vector<RecordedSite> sites;
-  for (const FaultPlace& place : data.places) {
-    RecordedSite& site = sites.emplace_back();
-    site.kind = SiteKind::kFault;
-    site.frames = place.frames;
-    const auto bytes = [&](double share) { return static_cast<std::uint64_t>(share * as_double(kernel.zeroed)); };
-    const double share = place.faults.faults / all;
-    site.sampled.kernel_zeroed_bytes = bytes(share);
-    if (refilled > 0) {
-      site.refilled_bytes =
-          std::min(bytes(share), static_cast<std::uint64_t>(place.refilled / refilled * as_double(kernel.refilled)));
-    }
-    if (trials == 0) continue;
-    const auto hits = static_cast<std::size_t>(std::llround(share * static_cast<double>(trials)));
-    const auto interval = binomial_interval(std::min(hits, trials), trials);
-    site.sampled.kernel_interval_bytes = {bytes(interval.low), bytes(interval.high)};
-  }
-  return sites;
-}
-
 /// Whom it leaves out.
 void add_scope_notes(const OutsideData& data, std::vector<std::string>& notes) {
   if (!is_several(data)) return;
@@ -220,6 +190,8 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   outside.zeroed_by = kernel.method;
   outside.cpu_samples = data.cpu.all;
   outside.fault_samples = data.faults.samples;
+  outside.return_samples = data.return_samples;
+  outside.why_no_returns = data.denied.empty() ? data.profile.why_no_returns : data.denied;
   outside.lost_records = data.profile.lost;
   outside.clearing_cpu_ns = NotAvailable{why_no_kernel(data)};
   if (names_kernel(data)) {
@@ -261,9 +233,10 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
   set_not_seen(static_cast<Metrics&>(record.totals));
   record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{kInside};
   add_tax(record, data, kernel);
-  record.sites = sites_of(data, kernel.part);
+  record.sites =
+      outside_sites(data, kernel.part, sees_kernel(data) ? cpu_ns(data) : static_cast<std::uint64_t>(data.user_ns));
   record.kernel_zeroed_elsewhere_bytes = std::uint64_t{0};
-  if (record.sites.empty()) {
+  if (data.places.empty()) {
     record.kernel_zeroed_elsewhere_bytes = known_if(kernel.part.known(), kernel.part.zeroed, kernel.part.why_not);
   }
   record.script_names = data.profile.scripts.list();

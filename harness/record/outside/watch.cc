@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -35,7 +36,9 @@ void share_faults() {
 
 }  // namespace
 
-OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_) { start_sampling({}); }
+OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_), returns_(places_) {
+  start_sampling({});
+}
 
 OutsideWatch::OutsideWatch(WatchScope& scope)
     : processes_(scope.joined()),
@@ -44,6 +47,7 @@ OutsideWatch::OutsideWatch(WatchScope& scope)
       huge_before_(huge_fault_bytes()),
       holdings_(processes_, perf_.is_open() ? [&scope] { return scope.joined(); } : HoldingsWatch::Joined{}),
       places_(holdings_),
+      returns_(places_),
       pages_(perf_) {
   if (!cgroup_folder_.empty()) time_before_ = cgroup_time(cgroup_folder_);
   places_.begin(processes_);
@@ -54,13 +58,15 @@ void OutsideWatch::start_sampling(const PerfScope& scope) {
   ProfileOptions options;
   options.hz = kHz;
   options.scope = scope;
-  options.faults = FaultListener{[this](const PerfEvent& event) { places_.change(event); },
-                                 [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
-                                   places_.fault(event, stack, unwinder);
-                                 }};
+  options.faults = FaultListener{
+      [this](const PerfEvent& event) { places_.change(event); },
+      [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) { places_.fault(event, stack, unwinder); },
+      [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) { returns_.add(event, stack, unwinder); },
+      [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
+        if (data_.cpu.add(event, stack)) ++stores_.at(event, stack, unwinder);
+      }};
   try {
-    recorder_ = std::make_unique<ProfileRecorder>(
-        options, [this](const PerfEvent& event, const Stack& stack) { data_.cpu.add(event, stack); });
+    recorder_ = std::make_unique<ProfileRecorder>(options);
     recorder_->wait_ready();
   } catch (const MachineError& refusal) {
     data_.denied = fmt::format("{}; {}", refusal.what(), refusal.remedy());
@@ -76,6 +82,9 @@ OutsideData OutsideWatch::finish() {
   if (recorder_) data_.profile = recorder_->finish();
   if (data_.denied.empty()) data_.denied = data_.profile.denied;
   data_.places = places_.finish();
+  data_.returns = returns_.finish();
+  data_.return_samples = returns_.samples();
+  add_stores();
   data_.faults = places_.all();
   data_.zero_fills = places_.zero_fills();
   data_.unsure = places_.unsure();
@@ -86,6 +95,15 @@ OutsideData OutsideWatch::finish() {
   const auto huge = huge_fault_bytes();
   if (huge && huge_before_ && *huge > *huge_before_) data_.huge_bytes = *huge - *huge_before_;
   return std::move(data_);
+}
+
+void OutsideWatch::add_stores() {
+  Symbols symbols;
+  for (const auto& [stack, place] : stores_.all()) {
+    data_.stores.push_back({name_spots(place.spots, symbols), place.seen});
+  }
+  std::stable_sort(data_.stores.begin(), data_.stores.end(),
+                   [](const StorePlace& a, const StorePlace& b) { return a.samples > b.samples; });
 }
 
 /// Which has that of processes that nobody looked at, too.

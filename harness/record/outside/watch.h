@@ -15,9 +15,17 @@
 #include "record/outside/cpu_samples.h"
 #include "record/outside/fault_places.h"
 #include "record/outside/holdings_watch.h"
+#include "record/outside/places.h"
+#include "record/outside/return_places.h"
 #include "record/outside/scope.h"
 
 namespace zerotax::record {
+
+/// A call stack under which zeros were stored.
+struct StorePlace {
+  std::vector<NamedFrame> frames;  ///< innermost first, without the function that stored them
+  std::uint64_t samples = 0;       ///< of the CPU
+};
 
 /// All that was seen of a program from outside.
 struct OutsideData {
@@ -43,6 +51,9 @@ struct OutsideData {
   ProfileData profile;
   CpuSamples cpu;
   std::vector<FaultPlace> places;
+  std::vector<StorePlace> stores;
+  std::vector<ReturnPlace> returns;
+  std::uint64_t return_samples = 0;
   SampledFaults faults;
   SampledFaults zero_fills;
   SampledFaults unsure;
@@ -65,6 +76,7 @@ class OutsideWatch {
  private:
   void start_sampling(const PerfScope& scope);
   void add_cgroup_time();
+  void add_stores();
 
   OutsideData data_;
   std::vector<pid_t> processes_;
@@ -74,6 +86,8 @@ class OutsideWatch {
   std::optional<std::uint64_t> huge_before_;
   HoldingsWatch holdings_;
   FaultPlaces places_;
+  ReturnPlaces returns_;
+  Places<std::uint64_t> stores_;  ///< samples in stores of zeros
   PageCounts pages_;
   std::unique_ptr<ProfileRecorder> recorder_;
 };
