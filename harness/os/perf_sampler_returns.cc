@@ -2,6 +2,7 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,8 +20,9 @@ namespace {
 
 /// Who frees is near the top.
 constexpr std::uint32_t kReturnStackBytes = 8 << 10;
-/// There are 16 events for each, and for each CPU.
-constexpr std::size_t kMostReturnThreads = 32;
+/// Of a thread there are 16 events for each CPU, and a process that it forks inherits them: some 30 ns each.
+constexpr std::size_t kMostReturnThreads = 8;
+constexpr long kMostReturnCpus = 4;
 
 struct ReturnPoint {
   ReturnCall call;
@@ -50,14 +52,15 @@ const std::array<std::uint64_t, std::size(kReturnPoints)>& return_points() {
 }  // namespace
 
 /// Of the program or the processes alone, so that what else runs here does not use up the samples; of all that runs on
-/// the CPU in an open scope, or where the threads are many.
+/// the CPU in an open scope, or where there would be too many events.
 bool PerfSampler::open_returns(const perf_event_attr& clock, int cpu) {
   allow_many_files();
-  if (!scope_.is_open() && scope_.processes.empty()) return open_returns_of(clock, 0, cpu);
   std::size_t threads = 0;
-  const bool few =
-      !scope_.is_open() && for_each_thread(scope_.processes, [&](pid_t) { return ++threads <= kMostReturnThreads; });
-  if (!few) return open_returns_of(clock, -1, cpu);
+  const auto is_few = [&](pid_t) { return ++threads <= kMostReturnThreads; };
+  const bool whole = scope_.is_open() || ::sysconf(_SC_NPROCESSORS_CONF) > kMostReturnCpus ||
+                     !for_each_thread(scope_.processes, is_few);
+  if (whole) return open_returns_of(clock, -1, cpu);
+  if (scope_.processes.empty()) return open_returns_of(clock, 0, cpu);
   return for_each_thread(scope_.processes, [&](pid_t thread) { return open_returns_of(clock, thread, cpu); });
 }
 
