@@ -1,5 +1,7 @@
 """`zerotax record` from outside: who stored zeros, and who returned memory."""
 
+import subprocess
+
 import pytest
 from conftest import MIB, NOBODY, is_na, skip_if_unreadable, zerotax
 from outside import build, functions, open_folder, root_only
@@ -45,6 +47,19 @@ def test_who_returned_memory_is_counted_call_by_call(static, way, function, kind
     text = " ".join(found.text.split())
     assert f"{ROUNDS} < 60" in text, text
     assert "so much was asked for" in text
+
+
+@root_only
+def test_another_programs_heap_is_not_compared_with_this_ones(tmp_path):
+    """Each exec puts the heap elsewhere, and what it asks for is no less of it."""
+    grows = tmp_path / "grows"
+    (tmp_path / "grows.c").write_text("#include <unistd.h>\n#include <stdlib.h>\nint main(int n, char** words) {\n"
+                                      "  sbrk(1 << 20);\n  const int left = atoi(words[1]);\n  char text[] = {'0' + left - 1, 0};\n"
+                                      "  if (left > 0) execl(words[0], words[0], text, (char*)0);\n  return 0;\n}\n")
+    subprocess.run(["gcc", "-static-pie", "-o", grows, tmp_path / "grows.c"], check=True)
+    found = record(grows, 9)
+    assert found.status == 0
+    assert sum(site["sampled"]["returned_at_most_bytes"] for site in returns(found)) < 64 * MIB
 
 
 @root_only

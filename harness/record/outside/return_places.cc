@@ -16,6 +16,15 @@ std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPageBytes - 1)
 
 }  // namespace
 
+void ReturnPlaces::change(const PerfEvent& event) {
+  const auto pid = static_cast<pid_t>(event.pid);
+  const bool ends = event.kind == PerfEvent::Kind::kExit && event.pid == event.tid;
+  const bool forks = event.kind == PerfEvent::Kind::kFork;
+  if (forks || ends || event.kind == PerfEvent::Kind::kExec) heap_end_.erase(pid);
+  const auto parent = forks ? heap_end_.find(static_cast<pid_t>(event.parent)) : heap_end_.end();
+  if (parent != heap_end_.end()) heap_end_[pid] = parent->second;
+}
+
 /// It says where the heap is to end. By how much that is less follows from the last call, or from the mapping: what
 /// the kernel reported of it when it grew. `every`: no call was missed.
 std::uint64_t ReturnPlaces::brk_bytes(pid_t pid, std::uint64_t end, bool every) {

@@ -33,6 +33,8 @@ class ReturnPlaces {
  public:
   explicit ReturnPlaces(FaultPlaces& spaces) : spaces_(spaces) {}
 
+  /// A fork, an exec or an end: the heap is another one.
+  void change(const PerfEvent& event);
   void add(const PerfEvent& event, const Stack& stack, Unwinder& unwinder);
   /// Most bytes first.
   [[nodiscard]] std::vector<ReturnPlace> finish() const;

@@ -59,7 +59,10 @@ void OutsideWatch::start_sampling(const PerfScope& scope) {
   options.hz = kHz;
   options.scope = scope;
   options.faults = FaultListener{
-      [this](const PerfEvent& event) { places_.change(event); },
+      [this](const PerfEvent& event) {
+        places_.change(event);
+        returns_.change(event);
+      },
       [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) { places_.fault(event, stack, unwinder); },
       [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) { returns_.add(event, stack, unwinder); },
       [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
