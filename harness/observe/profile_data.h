@@ -47,6 +47,7 @@ struct ProfileData {
   std::map<Stack, std::uint64_t> faults;  ///< page faults in user mode, by where they were taken
   std::uint64_t fault_samples = 0;        ///< that they were counted by
   bool sees_faults = false;               ///< they were sampled
+  std::string why_no_returns;             ///< PerfSampler::why_no_returns()
   std::string denied;                     ///< why nothing could be sampled; empty: it could
   std::uint64_t lost = 0;
   std::uint64_t looks = 0;  ///< rounds of looking at all threads, by the clock on the wall

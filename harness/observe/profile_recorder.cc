@@ -16,7 +16,6 @@ namespace zerotax {
 namespace {
 
 constexpr std::uint32_t kStackBytes = 16 << 10;
-constexpr const char* kUnnamed = "(unnamed)";
 constexpr std::chrono::milliseconds kPause{10};
 /// Of the time, looking at threads takes one part in so many, at most.
 constexpr int kLookingShare = 5;
@@ -27,9 +26,6 @@ constexpr std::chrono::steady_clock::duration kClockPause = std::chrono::millise
 constexpr int kClockShare = 20;
 /// That wait to be unwound: some 260 MB. Any more are lost.
 constexpr std::size_t kMostEvents = 16'000;
-/// Its exit need not be waited for: nothing is known of which of its threads were counted.
-constexpr long kManyThreads = 1L << 40;
-
 const KernelSymbols& kernel_symbols() {
   static const KernelSymbols symbols;
   return symbols;
@@ -52,9 +48,9 @@ bool is_in_call(const PerfEvent& sample) {
 
 /// `denied`: becomes the reason why processes that run cannot be sampled.
 PerfSampler sampler_of(const ProfileOptions& options, UserFaults faults, std::string& denied) {
-  if (options.processes.empty()) return {options.hz, kStackBytes, faults};
+  if (options.scope.processes.empty()) return {options.hz, kStackBytes, faults};
   try {
-    return {options.hz, kStackBytes, faults, options.processes};
+    return {options.hz, kStackBytes, faults, options.scope};
   } catch (const MachineError& refusal) {
     denied = fmt::format("{}; {}", refusal.what(), refusal.remedy());
     return {};
@@ -104,6 +100,7 @@ ProfileData ProfileRecorder::finish() {
   data_.lost = sampler_.lost() + dropped_ + skipped_;
   data_.sees_kernel = sampler_.sees_kernel();
   data_.sees_faults = sampler_.sees_faults();
+  data_.why_no_returns = sampler_.why_no_returns();
   data_.samples_cpus = sampler_.samples_cpus();
   data_.knows_kernel_names = kernel_.known();
   data_.refused = wall_.refused();
@@ -172,10 +169,10 @@ void ProfileRecorder::wait_ready() { ready_.wait(false); }
 
 /// What runs already; what it does meanwhile comes with the events, after this.
 void ProfileRecorder::attach() {
-  for (const pid_t pid : options_.processes) {
+  for (const pid_t pid : options_.scope.processes) {
     Process& process = processes_[static_cast<std::uint32_t>(pid)];
     const std::string name = process_name(pid);
-    process = {name.empty() ? kUnnamed : name, std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid)),
+    process = {name.empty() ? kUnnamedProgram : name, std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid)),
                kManyThreads, true};
     process.unwinder->scripts();
     map_process(pid, *process.unwinder);
@@ -191,7 +188,7 @@ void ProfileRecorder::attach() {
     const auto nothing = [](auto&&...) {};
     if (options_.wall) wall_.look(pid, *process.unwinder, {nothing, nothing});
   }
-  if (options_.processes.empty()) return;
+  if (options_.scope.processes.empty()) return;
   ready_ns_ = static_cast<std::uint64_t>(monotonic_ns());
   faults_before_ = sampler_.fault_count();
 }
@@ -238,21 +235,10 @@ void ProfileRecorder::process(std::uint64_t before_ns) {
   apply_in_order(pending_, before_ns, [&](PerfEvent& event) { apply(event); });
 }
 
-ProfileRecorder::Process* ProfileRecorder::known(std::uint32_t pid) {
-  const auto found = processes_.find(pid);
-  if (found != processes_.end()) return &found->second;
-  // Of a CPU, most that happens is no concern of ours.
-  if (sampler_.samples_cpus()) return nullptr;
-  Process& process = processes_[pid];
-  process.name = kUnnamed;
-  process.unwinder = std::make_shared<Unwinder>(pid);
-  process.threads = kManyThreads;
-  return &process;
-}
-
 void ProfileRecorder::apply_fork(const PerfEvent& event) {
+  strangers_.erase(event.pid);
   if (sampler_.samples_cpus() && event.parent == static_cast<std::uint32_t>(::getpid())) {
-    if (!options_.processes.empty()) return;
+    if (!options_.scope.processes.empty()) return;
     processes_[event.pid] = {"", std::make_shared<Unwinder>(event.pid), 1, false};
     return;
   }
@@ -271,12 +257,13 @@ void ProfileRecorder::apply(PerfEvent& event) {
     const std::lock_guard lock(mutex_);
     if (auto found = maps_.extract({event.pid, event.time_ns})) scripts = std::move(found.mapped());
   }
+  if (event.kind == PerfEvent::Kind::kExit && !processes_.contains(event.pid)) return;
   Process* process = known(event.pid);
   if (process == nullptr) return;
   switch (event.kind) {
     case PerfEvent::Kind::kExec:
-      *process = {event.name.empty() ? kUnnamed : event.name, std::make_shared<Unwinder>(event.pid, std::move(scripts)),
-                  1, true};
+      *process = {event.name.empty() ? kUnnamedProgram : event.name,
+                  std::make_shared<Unwinder>(event.pid, std::move(scripts)), 1, true};
       process->mapped = false;
       thread_names_.erase({event.pid, event.pid});
       return;
@@ -308,6 +295,9 @@ void ProfileRecorder::apply(PerfEvent& event) {
     case PerfEvent::Kind::kFault:
       if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_fault(event);
       return;
+    case PerfEvent::Kind::kReturn:
+      if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_return(event);
+      return;
     case PerfEvent::Kind::kFork:
     case PerfEvent::Kind::kData:
       return;
@@ -323,6 +313,7 @@ void ProfileRecorder::apply_sample(const PerfEvent& event) {
   for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
   for (std::size_t i = event.kernel.size(); i-- > 0;) stack.push_back(kernel_.frame(event.kernel[i]));
   if (each_) each_(event, stack);
+  if (options_.faults) options_.faults->sample(event, stack, *process.unwinder);
   SampleKinds kinds;
   const Fill fill = process.unwinder->fill(event);
   kinds.zeros = fill == Fill::kZeros ? 1 : 0;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,13 +26,17 @@
 
 namespace zerotax {
 
-/// Who follows the page faults of the processes that are sampled: called in the recorder's thread, in the order of
-/// time.
+/// Who follows the memory of the processes that are sampled, page faults first: called in the recorder's thread, in the
+/// order of time.
 struct FaultListener {
   /// A mapping (kMap, kData), fork, exec, or the end of a thread, before the recorder itself applies it.
   std::function<void(const PerfEvent&)> change;
   /// A sample that stands for `count` faults, with the user part of its stack, outermost first.
   std::function<void(const PerfEvent&, const Stack&, Unwinder&)> fault;
+  /// Likewise of calls that return memory (PerfEvent::Kind::kReturn).
+  std::function<void(const PerfEvent&, const Stack&, Unwinder&)> returned;
+  /// Of the clock, with the whole of its stack.
+  std::function<void(const PerfEvent&, const Stack&, Unwinder&)> sample;
 };
 
 struct ProfileOptions {
@@ -39,8 +44,7 @@ struct ProfileOptions {
   bool wall =
       false;  ///< every thread is looked at, blocked or running; what one that runs is at, samples of the CPU say
   bool by_thread = false;
-  std::vector<pid_t>
-      processes{};  ///< that run, to be sampled with what they start; empty: what the calling thread starts
+  PerfScope scope{};                      ///< of processes that run; none: what the calling thread starts
   std::optional<FaultListener> faults{};  ///< then page faults are sampled by UserFaults::kByRate
 };
 
@@ -80,6 +84,9 @@ class ProfileRecorder {
     bool started = true;  ///< the program runs: ours has been replaced by it
     bool mapped = true;   ///< something of it
   };
+  /// Its exit need not be waited for: nothing is known of which of its threads were counted.
+  static constexpr long kManyThreads = 1L << 40;
+  static constexpr const char* kUnnamedProgram = "(unnamed)";
   struct Running {
     std::uint64_t looks = 0;  ///< that found it running, since it was last sampled; or all, if the kernel is hidden
     Stack stack;              ///< where it was last sampled
@@ -101,6 +108,7 @@ class ProfileRecorder {
   void apply_sample(const PerfEvent& event);
   // profile_recorder_faults.cc
   void apply_fault(const PerfEvent& event);
+  void apply_return(const PerfEvent& event);
   void tell_change(const PerfEvent& event);
   bool has_time();
   void scale_faults();
@@ -114,6 +122,7 @@ class ProfileRecorder {
   void add_accounted(const ThreadId& thread, const std::string& program, Frame where, std::uint64_t samples);
   void count(const ThreadId& thread, const Stack& stack, const SampleKinds& kinds, std::uint64_t samples);
   Process* known(std::uint32_t pid);
+  Process* join(std::uint32_t pid);
   std::string thread_name(const ThreadId& thread);
 
   ProfileOptions options_;
@@ -128,6 +137,7 @@ class ProfileRecorder {
   std::map<std::uint32_t, std::string> clocked_;  ///< the programs whose threads are watched, by process
   std::vector<PerfEvent> pending_;
   std::map<std::uint32_t, Process> processes_;
+  std::set<std::uint32_t> strangers_;  ///< of an open scope: threads of the kernel, and we
   std::map<ThreadId, std::string> thread_names_;
   std::map<ThreadId, Running> running_;
   std::exception_ptr failure_;  ///< of the thread

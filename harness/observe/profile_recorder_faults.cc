@@ -17,6 +17,13 @@ void ProfileRecorder::apply_fault(const PerfEvent& event) {
   ++data_.fault_samples;
 }
 
+void ProfileRecorder::apply_return(const PerfEvent& event) {
+  const Process& process = processes_.at(event.pid);
+  Stack stack{{process.name, ""}};
+  for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
+  options_.faults->returned(event, stack, *process.unwinder);
+}
+
 /// Samples stand for whole periods, some may be lost, and the event itself has counted every fault. Where CPUs are
 /// sampled, that has every process's.
 void ProfileRecorder::scale_faults() {
@@ -52,8 +59,11 @@ void ProfileRecorder::tell_change(const PerfEvent& event) {
   const bool fork = event.kind == PerfEvent::Kind::kFork;
   const bool is_change = fork || event.kind == PerfEvent::Kind::kMap || event.kind == PerfEvent::Kind::kData ||
                          event.kind == PerfEvent::Kind::kExec || event.kind == PerfEvent::Kind::kExit;
-  const bool ours = !sampler_.samples_cpus() || processes_.contains(fork ? event.parent : event.pid);
-  if (is_change && ours) options_.faults->change(event);
+  if (!is_change) return;
+  const std::uint32_t pid = fork ? event.parent : event.pid;
+  const bool joins = options_.scope.is_open() && event.kind != PerfEvent::Kind::kExit;
+  const bool ours = !sampler_.samples_cpus() || (joins ? known(pid) != nullptr : processes_.contains(pid));
+  if (ours) options_.faults->change(event);
 }
 
 }  // namespace zerotax

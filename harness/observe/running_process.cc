@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "os/pid_namespace.h"
 #include "os/process_info.h"
 
 namespace zerotax {
@@ -16,7 +17,9 @@ constexpr const char* kGiveAnother = "give --pid the PID of a running program (s
 void check_process(pid_t pid) {
   if (pid <= 0) throw UsageError(fmt::format("invalid PID {}", pid), kGiveAnother);
   if (pid == ::getpid()) throw UsageError(fmt::format("PID {} is zerotax itself", pid), kGiveAnother);
-  if (pid == 1) throw UsageError("PID 1 is the init process, of which all others descend", kGiveAnother);
+  if (pid == 1 && in_first_pid_namespace().value_or(true)) {
+    throw UsageError("PID 1 is the init process, of which all others descend", kGiveAnother);
+  }
   const auto facts = process_facts(pid);
   if (!facts) throw UsageError(fmt::format("there is no process {}", pid), kGiveAnother);
   if (facts->process != pid) {

@@ -10,21 +10,23 @@ bool TreeClock::read(pid_t pid, Times& times) {
   const auto cpu_ns = process_cpu_ns(pid);
   const auto facts = process_facts(pid);
   if (!cpu_ns || !facts) return false;
-  times = {*cpu_ns,       facts->user_ns,        facts->system_ns, facts->children_user_ns, facts->children_system_ns,
-           facts->faults, facts->children_faults};
+  times = {*cpu_ns,       facts->user_ns,         facts->system_ns, facts->children_user_ns, facts->children_system_ns,
+           facts->faults, facts->children_faults, facts->parent};
   return true;
 }
 
 TreeClock::TreeClock(const std::vector<pid_t>& processes) {
   for (const pid_t pid : processes) {
     Times times;
-    if (read(pid, times)) processes_.push_back({pid, times, times, false});
+    if (read(pid, times) && watched_.insert(pid).second) processes_.push_back({pid, times, times, false});
   }
 }
 
-void TreeClock::add(pid_t process) {
+void TreeClock::add(pid_t process, bool ran_before) {
   Times times;
-  if (read(process, times)) processes_.push_back({process, {}, times, false});
+  if (!read(process, times)) return;
+  processes_.push_back({process, ran_before ? times : Times{}, times, false});
+  watched_.insert(process);
 }
 
 void TreeClock::look() {
@@ -36,9 +38,14 @@ void TreeClock::look() {
   }
 }
 
+bool TreeClock::is_parents(const Watched& process) const {
+  return process.ended && watched_.contains(process.last.parent);
+}
+
 double TreeClock::sum_s(bool user) const {
   std::int64_t sum = 0;
-  for (const auto& [pid, first, last, ended] : processes_) {
+  for (const Watched& process : processes_) {
+    const auto& [pid, first, last, ended] = process;
     // Ticks say how the exact time is divided.
     const std::int64_t user_ns = last.user_ns - first.user_ns;
     const std::int64_t system_ns = last.system_ns - first.system_ns;
@@ -47,8 +54,7 @@ double TreeClock::sum_s(bool user) const {
     const auto all = static_cast<double>(last.cpu_ns - first.cpu_ns);
     sum += static_cast<std::int64_t>(all * (user ? share : 1 - share));
     sum += user ? last.children_user_ns - first.children_user_ns : last.children_system_ns - first.children_system_ns;
-    // Its parent, which is watched, has it among its children now: all of it.
-    if (ended && pid != processes_.front().pid)
+    if (is_parents(process))
       sum -= user ? last.user_ns + last.children_user_ns : last.system_ns + last.children_system_ns;
   }
   return static_cast<double>(std::max<std::int64_t>(sum, 0)) / 1e9;
@@ -56,9 +62,10 @@ double TreeClock::sum_s(bool user) const {
 
 std::uint64_t TreeClock::faults() const {
   std::int64_t sum = 0;
-  for (const auto& [pid, first, last, ended] : processes_) {
+  for (const Watched& process : processes_) {
+    const auto& [pid, first, last, ended] = process;
     sum += static_cast<std::int64_t>(last.faults + last.children_faults - first.faults - first.children_faults);
-    if (ended && pid != processes_.front().pid) sum -= static_cast<std::int64_t>(last.faults + last.children_faults);
+    if (is_parents(process)) sum -= static_cast<std::int64_t>(last.faults + last.children_faults);
   }
   return static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0));
 }

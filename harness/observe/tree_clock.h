@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace zerotax {
@@ -12,8 +13,8 @@ namespace zerotax {
 class TreeClock {
  public:
   explicit TreeClock(const std::vector<pid_t>& processes);
-  /// A process that one of them started meanwhile: all that it used counts.
-  void add(pid_t process);
+  /// A process that was started meanwhile: all that it used counts. `ran_before`: only what it uses from now on.
+  void add(pid_t process, bool ran_before = false);
   void look();
 
   [[nodiscard]] double user_s() const;
@@ -30,6 +31,7 @@ class TreeClock {
     std::int64_t children_system_ns = 0;
     std::uint64_t faults = 0;
     std::uint64_t children_faults = 0;
+    pid_t parent = 0;
   };
   struct Watched {
     pid_t pid;
@@ -38,9 +40,12 @@ class TreeClock {
     bool ended = false;
   };
   static bool read(pid_t pid, Times& times);
+  /// It has ended, and its parent, which is watched, has it among its children: all of it.
+  [[nodiscard]] bool is_parents(const Watched& process) const;
   [[nodiscard]] double sum_s(bool user) const;
 
   std::vector<Watched> processes_;
+  std::set<pid_t> watched_;
 };
 
 }  // namespace zerotax

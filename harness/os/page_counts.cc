@@ -2,9 +2,9 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -24,52 +24,64 @@ constexpr const char* kHugePage = "order == 9 && migratetype == 1 && gfp_flags &
 
 }  // namespace
 
-PageCounts::PageCounts() { open_sources({}); }
+PageCounts::PageCounts() { open_sources(); }
 
-PageCounts::PageCounts(const std::vector<pid_t>& processes) { open_sources(processes); }
+PageCounts::PageCounts(const PerfScope& scope) : scope_(scope), cpus_(scope.is_open()) {
+  open_sources();
+  if (cpus_ && scope.has_us) ours_ = std::make_unique<PageCounts>(PerfScope{{::getpid()}});
+}
 
-void PageCounts::open_sources(const std::vector<pid_t>& processes) {
+void PageCounts::open_sources() {
   allow_many_files();
   if (const auto event = read_trace_event("kmem/mm_page_alloc")) allocation_ = event->id;
-  if (!open_all(Source::kFaults, processes)) {
+  if (cpus_ && !open_all(Source::kFaults)) cpus_ = false;
+  if (!cpus_ && !open_all(Source::kFaults)) {
     whole_ = false;
-    open_all(Source::kFaults, processes);
+    open_all(Source::kFaults);
   }
   if (allocation_ == 0) {
     why_no_pages_ = "pages that the kernel zeroes are counted as root only";
-  } else if (!open_all(Source::kPages, processes) || !open_all(Source::kHugePages, processes)) {
+  } else if (!open_all(Source::kPages) || !open_all(Source::kHugePages)) {
     why_no_pages_ = std::string("the kernel refuses to count the pages that it zeroes: ") + std::strerror(errno);
     fds_[static_cast<std::size_t>(Source::kPages)].clear();
   }
 }
 
+bool PageCounts::open_cpus(Source source) {
+  const auto cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    if (!open(source, -1, cpu) && errno != ENODEV) return false;  // an offline CPU
+  }
+  return true;
+}
+
 /// False, and nothing open, if the kernel refuses.
-bool PageCounts::open_all(Source source, const std::vector<pid_t>& processes) {
+bool PageCounts::open_all(Source source) {
   auto& fds = fds_[static_cast<std::size_t>(source)];
   fds.clear();
-  if (processes.empty()) return open(source, 0);
+  if (!cpus_ && scope_.processes.empty()) return open(source, 0, -1);
   int reason = 0;
-  const bool granted = for_each_thread(processes, [&](pid_t thread) {
-    if (open(source, thread) || errno == ESRCH) return true;
+  const bool granted = cpus_ ? open_cpus(source) : for_each_thread(scope_.processes, [&](pid_t thread) {
+    if (open(source, thread, -1) || errno == ESRCH) return true;
     reason = errno;
     return false;
   });
   if (granted) return true;
   fds.clear();
-  errno = reason;
+  if (reason != 0) errno = reason;
   return false;
 }
 
-bool PageCounts::open(Source source, pid_t thread) {
+bool PageCounts::open(Source source, pid_t thread, int cpu) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = source == Source::kFaults ? PERF_TYPE_SOFTWARE : PERF_TYPE_TRACEPOINT;
   attributes.config = source == Source::kFaults ? std::uint64_t{PERF_COUNT_SW_PAGE_FAULTS_MIN} : allocation_;
-  attributes.inherit = 1;
+  attributes.inherit = thread != -1 ? 1 : 0;
   attributes.exclude_kernel = source == Source::kFaults && !whole_ ? 1 : 0;
   attributes.disabled = thread == 0 ? 1 : 0;
   attributes.enable_on_exec = attributes.disabled;
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
   if (!fd) return false;
   const char* const filter = source == Source::kPages ? kZeroedPage : kHugePage;
   if (source != Source::kFaults && ::ioctl(fd.get(), PERF_EVENT_IOC_SET_FILTER, filter) != 0) return false;
@@ -78,7 +90,8 @@ bool PageCounts::open(Source source, pid_t thread) {
 }
 
 PageCounts::Counts PageCounts::read() const {
-  const auto sum = [&](Source source) -> std::optional<std::uint64_t> {
+  const Counts ours = ours_ ? ours_->read() : Counts{};
+  const auto sum = [&](Source source, const std::optional<std::uint64_t>& own) -> std::optional<std::uint64_t> {
     const auto& fds = fds_[static_cast<std::size_t>(source)];
     if (fds.empty()) return std::nullopt;
     std::uint64_t all = 0;
@@ -86,10 +99,11 @@ PageCounts::Counts PageCounts::read() const {
       std::uint64_t count = 0;  // with those of the threads that inherited the event
       if (::read(fd.get(), &count, sizeof count) == sizeof count) all += count;
     }
-    return all;
+    return all - std::min(all, own.value_or(0));
   };
-  if (!why_no_pages_.empty()) return {sum(Source::kFaults), std::nullopt, std::nullopt};
-  return {sum(Source::kFaults), sum(Source::kPages), sum(Source::kHugePages)};
+  const auto faults = sum(Source::kFaults, ours.minor_faults);
+  if (!why_no_pages_.empty()) return {faults, std::nullopt, std::nullopt};
+  return {faults, sum(Source::kPages, ours.zeroed_pages), sum(Source::kHugePages, ours.zeroed_huge_pages)};
 }
 
 }  // namespace zerotax

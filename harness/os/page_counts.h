@@ -3,10 +3,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "os/perf_scope.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -23,8 +25,8 @@ class PageCounts {
 
   /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_no_pages`.
   PageCounts();
-  /// Of processes that run, from now on.
-  explicit PageCounts(const std::vector<pid_t>& processes);
+  /// Of processes that run, from now on; in an open scope of whatever joins them, but not of us.
+  explicit PageCounts(const PerfScope& scope);
   PageCounts(const PageCounts&) = delete;
   PageCounts& operator=(const PageCounts&) = delete;
 
@@ -34,14 +36,20 @@ class PageCounts {
   [[nodiscard]] bool whole() const { return whole_; }
   /// Why no page is counted: it takes a tracepoint, which is root's. Empty if they are.
   [[nodiscard]] const std::string& why_no_pages() const { return why_no_pages_; }
+  /// Whether CPUs are watched: then whatever joined the scope has been counted.
+  [[nodiscard]] bool counts_cpus() const { return cpus_; }
 
  private:
   enum class Source { kFaults, kPages, kHugePages };
-  bool open(Source source, pid_t thread);
-  bool open_all(Source source, const std::vector<pid_t>& processes);
-  void open_sources(const std::vector<pid_t>& processes);
+  bool open(Source source, pid_t thread, int cpu);
+  bool open_cpus(Source source);
+  bool open_all(Source source);
+  void open_sources();
 
-  std::uint64_t allocation_ = 0;  ///< the tracepoint's number; 0: unavailable
+  PerfScope scope_;
+  bool cpus_ = false;
+  std::unique_ptr<PageCounts> ours_;  ///< counted with the others, to be taken off
+  std::uint64_t allocation_ = 0;      ///< the tracepoint's number; 0: unavailable
   bool whole_ = true;
   std::string why_no_pages_;
   std::vector<UniqueFd> fds_[3];

@@ -3,7 +3,6 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,10 +31,11 @@ constexpr std::uint64_t kFaultsPerSample = 199;
 /// of it at the first period, which is kFirstPeriod.
 constexpr std::array<std::uint64_t, 5> kFaultPeriods{13, 127, 997, 7993, 63'997};
 constexpr std::size_t kFirstPeriod = 1;
-/// Samples a second that make the next period the longer, or the shorter one; and how soon.
-constexpr std::uint64_t kTooMany = 1500;
-constexpr std::uint64_t kTooFew = 100;
-constexpr std::int64_t kSoonNs = 100'000'000;
+/// A program that returns little is seen whole.
+constexpr std::array<std::uint64_t, 4> kReturnPeriods{1, 13, 127, 997};
+
+constexpr const char* kRootsReturns = "calls that return memory are sampled as root only";
+
 /// Who calls memset is near the top.
 constexpr std::uint32_t kFaultStackBytes = 8 << 10;
 
@@ -67,20 +67,31 @@ void parse_sample(PerfRecordReader reader, PerfEvent& event, bool by_rate) {
 
 }  // namespace
 
-PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults)
-    : hz_(hz), stack_bytes_(stack_bytes), wanted_(faults) {
+PerfSampler::PerfSampler()
+    : fault_events_({kFaultPeriods.begin(), kFaultPeriods.end()}, kFirstPeriod),
+      return_events_({kReturnPeriods.begin(), kReturnPeriods.end()}, 0),
+      why_no_returns_(kRootsReturns) {}
+
+PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults) : PerfSampler() {
+  hz_ = hz;
+  stack_bytes_ = stack_bytes;
+  wanted_ = faults;
   int error = 0;
   samples_cpus_ = open(Scope::kCpus, -1, true, error);
   sees_kernel_ = samples_cpus_ || open(Scope::kStarted, 0, true, error);
   if (!sees_kernel_ && !open(Scope::kStarted, 0, false, error)) refuse_sampling(error);
 }
 
-PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const std::vector<pid_t>& processes)
-    : hz_(hz), stack_bytes_(stack_bytes), wanted_(faults) {
+PerfSampler::PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const PerfScope& scope)
+    : PerfSampler() {
+  hz_ = hz;
+  stack_bytes_ = stack_bytes;
+  scope_ = scope;
+  wanted_ = faults;
   int error = 0;
   samples_cpus_ = open(Scope::kCpus, -1, true, error);
-  sees_kernel_ = samples_cpus_ || open_threads(processes, true, error);
-  if (sees_kernel_ || open_threads(processes, false, error)) return;
+  sees_kernel_ = samples_cpus_ || open_threads(scope.processes, true, error);
+  if (sees_kernel_ || open_threads(scope.processes, false, error)) return;
   if (error == ESRCH) {
     throw UsageError("the process ended before it could be sampled", "give the PID of a running process");
   }
@@ -91,7 +102,10 @@ void PerfSampler::clear() {
   buffers_.clear();
   fds_.clear();
   faults_.clear();
-  fault_fds_.clear();
+  fault_events_.clear();
+  returns_.clear();
+  return_events_.clear();
+  why_no_returns_ = kRootsReturns;
   faults_refused_ = false;
 }
 
@@ -155,6 +169,8 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
     if (!open_cpu(attributes, thread, static_cast<int>(cpu), error)) return false;
     if (!faults || faults_refused_ || fds_.size() == before) continue;
     faults_refused_ = !open_faults(attributes, thread, static_cast<int>(cpu));
+    if (wanted_ != UserFaults::kByRate || scope != Scope::kCpus) continue;
+    why_no_returns_ = open_returns(attributes, static_cast<int>(cpu)) ? "" : kRootsReturns;
   }
   return !buffers_.empty();
 }
@@ -173,58 +189,39 @@ bool PerfSampler::open_faults(const perf_event_attr& clock, pid_t thread, int cp
     return open_fault_event(attributes, thread, cpu, 0);
   }
   attributes.sample_type |= PERF_SAMPLE_ADDR;
-  level_ = kFirstPeriod;
   for (std::size_t level = 0; level < kFaultPeriods.size(); ++level) {
     attributes.sample_period = kFaultPeriods[level];
-    attributes.disabled = level == level_ ? clock.disabled : 1;
-    attributes.enable_on_exec = level == level_ ? clock.enable_on_exec : 0;
+    attributes.disabled = fault_events_.is_on(level) ? clock.disabled : 1;
+    attributes.enable_on_exec = fault_events_.is_on(level) ? clock.enable_on_exec : 0;
     if (!open_fault_event(attributes, thread, cpu, level)) return false;
   }
   return true;
 }
 
 bool PerfSampler::open_fault_event(perf_event_attr attributes, pid_t thread, int cpu, std::size_t level) {
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
   if (!fd) return errno == ESRCH;  // it has ended since
+  const int number = fd.get();
+  const std::uint64_t id = add_event(std::move(fd), cpu);
+  if (id == 0) return false;
+  faults_[id] = attributes.sample_period;
+  fault_events_.add(number, level);
+  return true;
+}
+
+/// Its samples go to the buffer of the CPU. Returns its identifier; 0 if the kernel refuses.
+std::uint64_t PerfSampler::add_event(UniqueFd fd, int cpu) {
   const auto buffer = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
   std::uint64_t id = 0;
   if (buffer == buffers_.end() || ::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, buffer->fd) != 0 ||
       ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
-    return false;
-  faults_[id] = attributes.sample_period;
-  fault_fds_.emplace_back(fd.get(), level);
+    return 0;
   fds_.push_back(std::move(fd));
-  return true;
-}
-
-/// Switches to the events of the next period if there were too many samples since the last time, or too few.
-void PerfSampler::adapt_period() {
-  const std::int64_t now = monotonic_ns();
-  if (adapted_ns_ == 0) adapted_ns_ = now;
-  const auto passed = static_cast<std::uint64_t>(std::max(now - adapted_ns_, kSoonNs));
-  const std::uint64_t rate = fault_samples_ * 1'000'000'000 / passed;
-  std::size_t wanted = level_;
-  if (rate > kTooMany && level_ + 1 < kFaultPeriods.size()) {
-    ++wanted;
-  } else if (now < adapted_ns_ + kSoonNs) {
-    return;
-  } else if (rate < kTooFew && level_ > 0) {
-    --wanted;
-  }
-  adapted_ns_ = now;
-  fault_samples_ = 0;
-  if (wanted == level_) return;
-  for (const auto& [fd, level] : fault_fds_) {
-    if (level == wanted) ::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-  }
-  for (const auto& [fd, level] : fault_fds_) {
-    if (level == level_) ::ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-  }
-  level_ = wanted;
+  return id;
 }
 
 bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error) {
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
   if (!fd) {
     error = errno;
     return errno == ENODEV;  // an offline CPU
@@ -252,21 +249,29 @@ bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, i
   }
 }
 
-std::uint64_t PerfSampler::fault_count() const {
-  std::uint64_t sum = 0;
-  for (const auto& [fd, level] : fault_fds_) {
-    std::uint64_t count = 0;  // with those of the threads that inherited the event
-    if (::read(fd, &count, sizeof count) == sizeof count) sum += count;
-  }
-  return sum;
-}
+std::uint64_t PerfSampler::fault_count() const { return fault_events_.count(); }
 
 void PerfSampler::read(std::vector<PerfEvent>& events) {
   for (Buffer& buffer : buffers_) {
     buffer.events.read(
         [&](const perf_event_header& header, PerfRecordReader reader) { parse(header, reader, events); });
   }
-  if (wanted_ == UserFaults::kByRate && !fault_fds_.empty()) adapt_period();
+  if (wanted_ == UserFaults::kByRate && !fault_events_.empty()) fault_events_.adapt();
+  if (!return_events_.empty()) return_events_.adapt();
+}
+
+/// What a sample with this identifier is.
+void PerfSampler::note_source(std::uint64_t id, PerfEvent& event) {
+  if (const auto fault = faults_.find(id); fault != faults_.end()) {
+    event.kind = PerfEvent::Kind::kFault;
+    event.count = fault->second;
+    fault_events_.took_sample();
+  } else if (const auto returned = returns_.find(id); returned != returns_.end()) {
+    event.kind = PerfEvent::Kind::kReturn;
+    event.call = returned->second.call;
+    event.count = returned->second.period;
+    return_events_.took_sample();
+  }
 }
 
 void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events) {
@@ -279,14 +284,10 @@ void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader
   event.time_ns = last.take<std::uint64_t>();
   switch (header.type) {
     case PERF_RECORD_SAMPLE:
-      if (const auto fault = faults_.find(reader.take<std::uint64_t>()); fault != faults_.end()) {
-        event.kind = PerfEvent::Kind::kFault;
-        event.count = fault->second;
-        ++fault_samples_;
-      }
+      note_source(reader.take<std::uint64_t>(), event);
       parse_sample(reader, event, wanted_ == UserFaults::kByRate);
       // Events that were switched on for others are on for us, too.
-      if (event.kind == PerfEvent::Kind::kFault && event.pid == static_cast<std::uint32_t>(::getpid())) return;
+      if (event.kind != PerfEvent::Kind::kSample && event.pid == static_cast<std::uint32_t>(::getpid())) return;
       break;
     case PERF_RECORD_MMAP2:
       event.kind = (header.misc & PERF_RECORD_MISC_MMAP_DATA) != 0 ? PerfEvent::Kind::kData : PerfEvent::Kind::kMap;

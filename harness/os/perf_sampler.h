@@ -12,15 +12,21 @@
 #include <vector>
 
 #include "os/perf_buffer.h"
+#include "os/perf_scope.h"
+#include "os/rated_events.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
+
+/// munmap, madvise (with what gives pages up at once, or lets the kernel take them), brk, mremap.
+enum class ReturnCall { kMunmap, kMadvise, kBrk, kMremap };
 
 /// Something that the kernel saw in a process that is sampled.
 struct PerfEvent {
   enum class Kind {
     kSample,  ///< a look at a running thread
     kFault,   ///< page faults in user mode, where the last of `count` was taken
+    kReturn,  ///< system calls that may return memory, at the last of `count`; its arguments are in the registers
     kMap,     ///< executable memory was mapped
     kData,    ///< other memory was; reported with UserFaults::kByRate only
     kFork,    ///< `pid` was forked from `parent`
@@ -35,8 +41,9 @@ struct PerfEvent {
   std::uint32_t tid = 0;
   std::uint32_t parent = 0;  ///< kFork
 
-  // kSample, kFault
-  std::uint64_t count = 1;            ///< kFault: that it stands for, itself among them
+  // kSample, kFault, kReturn
+  std::uint64_t count = 1;            ///< kFault, kReturn: that it stands for, itself among them
+  ReturnCall call{};                  ///< kReturn
   std::uint64_t address = 0;          ///< kFault, with UserFaults::kByRate: that faulted
   std::vector<std::uint64_t> kernel;  ///< kernel addresses, innermost first; empty in user mode, or if not permitted
   std::array<std::uint64_t, 17> registers{};  ///< of user mode, in DWARF's order for x86-64: rax, rdx, …, rip
@@ -60,8 +67,7 @@ enum class UserFaults {
   kWhereKernelIsHidden,  ///< if the kernel's own time may not be sampled
   kAlways,
   /// Some hundred samples a second of all threads together, however many faults there are: one fault in a period that
-  /// read() adapts. Those that the kernel takes for the program are among them where its time may be sampled. (The
-  /// kernel's own adapting, attr.freq, is of no use here: after a burst of faults it takes no more samples for long.)
+  /// read() adapts. Those that the kernel takes for the program are among them where its time may be sampled.
   kByRate,
 };
 
@@ -82,10 +88,11 @@ class PerfSampler {
   /// of the user's stack with each sample; a multiple of 8, below 64 KiB. Throws MachineError if the kernel offers or
   /// permits no sampling.
   PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults);
-  /// Samples the processes that run, and all that those start. Throws MachineError; UsageError if all have ended.
-  PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const std::vector<pid_t>& processes);
+  /// Samples processes that run, and all that those start; in an open scope, where CPUs may be sampled, whatever joins
+  /// them. Throws MachineError; UsageError if all have ended.
+  PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const PerfScope& scope);
   /// Samples nothing.
-  PerfSampler() = default;
+  PerfSampler();
   PerfSampler(const PerfSampler&) = delete;
   PerfSampler& operator=(const PerfSampler&) = delete;
 
@@ -93,7 +100,10 @@ class PerfSampler {
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
   /// Whether page faults are sampled.
   [[nodiscard]] bool sees_faults() const { return !faults_.empty() && !faults_refused_; }
-  /// Page faults in user mode so far: all, exactly. Of sampled CPUs, those of every process.
+  /// Why no call that returns memory is sampled: with UserFaults::kByRate they are where CPUs may be, and tracepoints
+  /// (root's). Empty: they are.
+  [[nodiscard]] const std::string& why_no_returns() const { return why_no_returns_; }
+  /// Page faults in user mode so far: all, exactly. Of sampled CPUs, those of every process (of the cgroup).
   [[nodiscard]] std::uint64_t fault_count() const;
   /// Whether CPUs are sampled: then events of processes that have nothing to do with the program are among the others.
   [[nodiscard]] bool samples_cpus() const { return samples_cpus_; }
@@ -114,20 +124,28 @@ class PerfSampler {
   bool open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, int& error);
   bool open_faults(const perf_event_attr& clock, pid_t thread, int cpu);
   bool open_fault_event(perf_event_attr attributes, pid_t thread, int cpu, std::size_t level);
-  void adapt_period();
+  bool open_returns(const perf_event_attr& clock, int cpu);
+  bool open_returns_of(const perf_event_attr& clock, pid_t thread, int cpu);
+  std::uint64_t add_event(UniqueFd fd, int cpu);
   bool open_threads(const std::vector<pid_t>& processes, bool kernel, int& error);
+  void note_source(std::uint64_t id, PerfEvent& event);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events);
   void clear();
 
   unsigned hz_ = 0;
   std::uint32_t stack_bytes_ = 0;
+  PerfScope scope_;
   UserFaults wanted_ = UserFaults::kNone;
-  /// What a sample of an event stands for, by its identifier; and the events, by their index in the periods.
+  /// What a sample of an event stands for, by its identifier.
   std::map<std::uint64_t, std::uint64_t> faults_;
-  std::vector<std::pair<int, std::size_t>> fault_fds_;
-  std::size_t level_ = 0;  ///< of the events that are switched on
-  std::uint64_t fault_samples_ = 0;
-  std::int64_t adapted_ns_ = 0;
+  RatedEvents fault_events_;
+  struct Return {
+    ReturnCall call;
+    std::uint64_t period;
+  };
+  std::map<std::uint64_t, Return> returns_;  ///< likewise
+  RatedEvents return_events_;
+  std::string why_no_returns_;
   bool faults_refused_ = false;  ///< of some thread: the others' would be taken for all
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;

@@ -10,23 +10,18 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_stat.h"
+#include "os/text_of.h"
 
 namespace zerotax {
 namespace {
 
 std::string path_of(pid_t pid, const char* file) { return fmt::format("/proc/{}/{}", pid, file); }
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::int64_t ns_of(std::uint64_t ticks) { return static_cast<std::int64_t>(ticks) * tick_ns(); }
 
@@ -134,9 +129,22 @@ std::vector<pid_t> process_children(pid_t pid) {
 std::vector<pid_t> process_tree(pid_t pid) {
   std::vector<pid_t> all{pid};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const pid_t child : process_children(all[i])) all.push_back(child);
+    for (const pid_t child : process_children(all[i])) {
+      if (child != ::getpid()) all.push_back(child);
+    }
   }
   return all;
+}
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> processes;
+  std::error_code failure;
+  std::filesystem::directory_iterator entry("/proc", failure);
+  for (; !failure && entry != std::filesystem::directory_iterator(); entry.increment(failure)) {
+    const pid_t pid = std::atoi(entry->path().filename().c_str());
+    if (pid > 0) processes.push_back(pid);
+  }
+  return processes;
 }
 
 std::string process_name(pid_t pid) {

@@ -59,8 +59,10 @@ std::vector<pid_t> process_threads(pid_t pid);
 bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bool(pid_t)>& visit);
 /// Its children, from /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> process_children(pid_t pid);
-/// A process and all its descendants, each behind its parent.
+/// A process and all its descendants, each behind its parent; but not us, if we are one of them.
 std::vector<pid_t> process_tree(pid_t pid);
+/// All that /proc lists, ourselves and threads of the kernel among them.
+std::vector<pid_t> all_processes();
 /// The short name (comm); empty if there is no such process.
 std::string process_name(pid_t pid);
 /// That of a thread.

@@ -45,11 +45,11 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   check_process(pid);
   ProfiledRun run;
   run.process = describe_process(pid);
-  options.processes = process_tree(pid);
+  options.scope.processes = process_tree(pid);
   options.by_thread = true;
   ProfileRecorder recorder(options);
   recorder.wait_ready();
-  TreeClock clock(options.processes);
+  TreeClock clock(options.scope.processes);
   const std::int64_t start = monotonic_ns();
   run.process->ended = wait_for_process("sampling", pid, seconds, [&] { clock.look(); });
   clock.look();

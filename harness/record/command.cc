@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/common_options.h"
 #include "cli/next_step.h"
@@ -10,12 +12,13 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "observe/flame_graph.h"
-#include "observe/running_process.h"
 #include "os/program_file.h"
 #include "os/utc.h"
 #include "record/document.h"
 #include "record/outside/result.h"
+#include "record/outside/scope.h"
 #include "record/outside/watch.h"
+#include "record/pprof.h"
 #include "record/run.h"
 #include "record/site_stacks.h"
 #include "run/program_launch.h"
@@ -29,8 +32,9 @@ constexpr const char* kExamples =
     "  zerotax record --allocator mimalloc -- ./service\n"
     "  zerotax record --svg redundant.svg --folded redundant.folded -- make\n"
     "  zerotax record --pid 4711 --seconds 5             # a running process\n"
+    "  zerotax record --cgroup /system.slice/redis.service --seconds 5\n"
     "A running process, and a program that takes no library (static, Go, musl), are recorded from outside: counted and "
-    "sampled, never stopped. Ctrl-C ends --pid early and keeps what was recorded. The exit status is the program's own "
+    "sampled, never stopped. Ctrl-C ends that early and keeps what was recorded. The exit status is the program's own "
     "(128 + N if signal N ended it); 2 if it cannot be recorded.\n";
 
 constexpr double kProcessSeconds = 10;
@@ -42,40 +46,59 @@ struct RecordOptions {
   std::string json;
   std::string folded;
   std::string svg;
+  std::string pprof;
   std::string weight = "redundant";
   pid_t pid = 0;
+  std::string cgroup;
+  bool all = false;
   double seconds = kProcessSeconds;
   bool has_pid = false;
+  bool has_cgroup = false;
   bool has_seconds = false;
   bool has_weight = false;
 };
 
+bool runs_already(const RecordOptions& options) { return options.has_pid || options.has_cgroup || options.all; }
+
 void check(const RecordOptions& options, const std::vector<std::string>& words) {
-  if (options.has_pid && !words.empty()) {
-    throw UsageError("both a process and a command are given", "leave one of them out");
+  std::vector<std::string> targets;
+  if (options.has_pid) targets.emplace_back("a process");
+  if (options.has_cgroup) targets.emplace_back("a cgroup");
+  if (options.all) targets.emplace_back("--all");
+  if (!words.empty()) targets.emplace_back("a command");
+  if (targets.size() > 1) {
+    throw UsageError(fmt::format("both {} and {} are given", targets[0], targets[1]), "leave one of them out");
   }
-  if (!options.has_pid && words.empty()) {
+  if (targets.empty()) {
     throw UsageError("no command is given", "put it after --, as in zerotax record -- ./service --port 8080");
   }
-  if (options.has_seconds && !options.has_pid) {
-    throw UsageError("--seconds without --pid", "a command is recorded to its end; end it by timeout(1)");
+  if (options.has_seconds && !runs_already(options)) {
+    throw UsageError("--seconds without --pid, --cgroup or --all",
+                     "a command is recorded to its end; end it by timeout(1)");
   }
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 86400");
   }
-  if (!options.has_pid) return;
-  if (!options.allocator.empty() || !options.env.empty()) {
-    throw UsageError("--allocator and --env apply only to a command, but --pid is given", "leave one of them out");
+  if (runs_already(options) && (!options.allocator.empty() || !options.env.empty())) {
+    throw UsageError(
+        fmt::format("--allocator and --env apply only to a command, but {} is given", options.has_pid      ? "--pid"
+                                                                                      : options.has_cgroup ? "--cgroup"
+                                                                                                           : "--all"),
+        "leave one of them out");
   }
-  check_process(options.pid);
 }
 
-/// From outside, sites are known of what the kernel zeroed.
+WatchScope scope_of(const RecordOptions& options) {
+  if (options.has_pid) return WatchScope::of_process(options.pid);
+  return options.has_cgroup ? WatchScope::of_cgroup(options.cgroup) : WatchScope::of_all();
+}
+
+/// From outside, sites are known of what the kernel zeroed, of what was to be returned to it, and of stores' time.
 StackWeight outside_weight(const RecordOptions& options) {
   const StackWeight weight = parse_stack_weight(options.has_weight ? options.weight : "kernel");
-  if (weight == StackWeight::kKernel || weight == StackWeight::kRefilled) return weight;
+  if (weight != StackWeight::kRedundant && weight != StackWeight::kZeroed) return weight;
   throw UsageError(fmt::format("--weight {} cannot be seen from outside the program", options.weight),
-                   "give --weight kernel or refilled");
+                   "give --weight kernel, refilled, returned or ns");
 }
 
 FlameGraphWords graph_words(const Record& record, StackWeight weight) {
@@ -89,6 +112,7 @@ void write(const RecordOptions& options, const Record& record, StackWeight weigh
   if (!options.json.empty()) write_file(options.json, json_text(record_json(record)));
   const FoldedStacks stacks = fold_sites(record.sites, weight);
   if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
+  if (!options.pprof.empty()) write_file(options.pprof, pprof_of(record, weight));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
   if (options.text.empty()) {
     fmt::print(stderr, "{}", record_text(record));
@@ -98,13 +122,14 @@ void write(const RecordOptions& options, const Record& record, StackWeight weigh
   say_next(next_step(record));
 }
 
-/// `why`: it can only be watched from outside; of a process, not used.
-ExitStatus run_outside(const RecordOptions& options, const std::vector<std::string>& words, const std::string& why) {
+/// `why`: it can only be watched from outside; of what runs already, not used.
+ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> scope,
+                       const std::vector<std::string>& words, const std::string& why) {
   const StackWeight weight = outside_weight(options);
   const std::string started = utc_now();
-  const OutsideData data = options.has_pid ? watch_process(options.pid, options.seconds)
-                                           : watch_command(words, resolve_program(words.front()));
-  write(options, outside_result(data, options.has_pid ? "it ran already" : "it " + why, started), weight);
+  const OutsideData data =
+      scope ? watch_scope(std::move(*scope), options.seconds) : watch_command(words, resolve_program(words.front()));
+  write(options, outside_result(data, scope ? "it ran already" : "it " + why, started), weight);
   return static_cast<ExitStatus>(data.run ? data.run->exit_status : 0);
 }
 
@@ -112,14 +137,21 @@ ExitStatus run_outside(const RecordOptions& options, const std::vector<std::stri
 ExitStatus run(const RecordOptions& options) {
   const std::vector<std::string> words = Subcommand::program_words();
   check(options, words);
+  std::optional<WatchScope> scope;
+  if (runs_already(options)) scope = scope_of(options);
   const StackWeight weight = parse_stack_weight(options.weight);
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
-  check_outputs(
-      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
-      inputs);
+  check_outputs({{"--text", options.text},
+                 {"--json", options.json},
+                 {"--folded", options.folded},
+                 {"--svg", options.svg},
+                 {"--pprof", options.pprof}},
+                inputs);
   const std::string outside = words.empty() ? "" : why_outside_only(resolve_program(words.front()));
-  if (options.has_pid || (!outside.empty() && options.allocator.empty())) return run_outside(options, words, outside);
+  if (scope || (!outside.empty() && options.allocator.empty())) {
+    return run_outside(options, std::move(scope), words, outside);
+  }
   const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
   const std::string started = utc_now();
@@ -132,7 +164,8 @@ ExitStatus run(const RecordOptions& options) {
 
 const Subcommand command(
     "record", Question::kProgram,
-    "run a program (record [OPTIONS] -- COMMAND ...), or watch a process (--pid), and measure what zeroing costs it",
+    "run a program (record [OPTIONS] -- COMMAND ...), or watch processes (--pid, --cgroup, --all), and measure what "
+    "zeroing costs it",
     kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
       arguments.keep_leftover();
@@ -141,9 +174,16 @@ const Subcommand command(
               .option("-p,--pid", options->pid,
                       "record this running process and its descendants from outside; it is not stopped")
               .shown_as("PID");
-      const Argument seconds = arguments.option("--seconds", options->seconds, "with --pid: stop after this long")
-                                   .shown_as("SECONDS")
-                                   .with_default();
+      const Argument cgroup =
+          arguments
+              .option("--cgroup", options->cgroup,
+                      "record the processes of this cgroup (its path as /proc/PID/cgroup shows it, or its folder)")
+              .shown_as("PATH");
+      arguments.flag("--all", options->all, "record all running processes; without root, yours");
+      const Argument seconds =
+          arguments.option("--seconds", options->seconds, "with --pid, --cgroup or --all: stop after this long")
+              .shown_as("SECONDS")
+              .with_default();
       add_allocator(arguments, options->allocator, "the program's own");
       add_env(arguments, options->env);
       add_text(arguments, options->text, "stderr");
@@ -152,17 +192,23 @@ const Subcommand command(
       arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
+      arguments
+          .option("--pprof", options->pprof,
+                  "write sites in pprof's format, all weights that are known: for go tool pprof, Parca, Pyroscope")
+          .path();
       const Argument weight =
           arguments
               .option("--weight", options->weight,
-                      "weight for --folded and --svg: bytes that are redundant, zeroed, kernel (zeroed by the kernel; "
-                      "from outside the default), refilled or returned; or ns (of large stores)")
+                      "weight for --folded and --svg (--pprof shows it first): bytes that are redundant, zeroed, "
+                      "kernel (zeroed by the kernel; "
+                      "from outside the default), refilled or returned; or ns (of large stores; from outside of all)")
               .shown_as("WEIGHT")
               .completed_by(stack_weight_names)
               .with_default();
-      return [options, arguments, pid, seconds, weight] {
+      return [options, arguments, pid, cgroup, seconds, weight] {
         arguments.refuse_leftover();
         options->has_pid = pid.given();
+        options->has_cgroup = cgroup.given();
         options->has_seconds = seconds.given();
         options->has_weight = weight.given();
         return run(*options);

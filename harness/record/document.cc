@@ -9,6 +9,11 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Began, {{Began::kExec, "exec"}, {Began::kFork, "for
 NLOHMANN_JSON_SERIALIZE_ENUM(ZeroedBy, {{ZeroedBy::kCounted, "counted"},
                                         {ZeroedBy::kSampled, "sampled"},
                                         {ZeroedBy::kBounded, "bounded"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Watched, {{Watched::kCommand, "command"},
+                                       {Watched::kProcess, "process"},
+                                       {Watched::kCgroup, "cgroup"},
+                                       {Watched::kUser, "user"},
+                                       {Watched::kMachine, "machine"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(ReturnCause, {{kByFree, "free"},
                                            {kByRealloc, "realloc"},
                                            {kByAllocation, "allocation"},
@@ -48,7 +53,8 @@ ZEROTAX_FIELDS(Totals, calloc_calls, requested_bytes, zeroing_stores, zeroed_byt
 ZEROTAX_FIELDS(SizeRow, from_bytes, below_bytes, calloc_calls, requested_bytes, malloc_calls, realloc_calls,
                zeroed_bytes, redundant_zeroed_bytes, by_hand_zeroed_bytes, by_hand_redundant_zeroed_bytes,
                unpopulated_blocks, kernel_zeroed_bytes, refilled_bytes, returned_bytes)
-ZEROTAX_FIELDS(SampledSite, zeroed_bytes, redundant_zeroed_bytes, kernel_zeroed_bytes, kernel_interval_bytes)
+ZEROTAX_FIELDS(SampledSite, zeroed_bytes, redundant_zeroed_bytes, kernel_zeroed_bytes, kernel_interval_bytes,
+               return_calls, returned_at_most_bytes, returned_interval_bytes, zero_cpu_ns, zero_cpu_interval_ns)
 void to_json(Json& json, const ReturnedBytes& bytes) {
   json = Json::object();
   for (std::size_t i = 0; i < kMechanisms; ++i) {
@@ -74,8 +80,8 @@ ZEROTAX_FIELDS(Tax, cpu_ns, recorder_cpu_ns, zeroing_cpu_ns, kernel_cpu_ns, shar
                kernel_unknown_processes, fault_cost, advice)
 ZEROTAX_FIELDS(RunResult, exit_status, signal, wall_ns, user_ns, system_ns)
 ZEROTAX_FIELDS(Rule, large_bytes, first_sample_bytes, last_sample_bytes)
-ZEROTAX_FIELDS(Outside, why, pid, zeroed_by, cpu_samples, fault_samples, lost_records, clearing_cpu_ns,
-               clearing_interval_ns, advisable, notes)
+ZEROTAX_FIELDS(Outside, why, watched, pid, cgroup, zeroed_by, cpu_samples, fault_samples, return_samples,
+               why_no_returns, lost_records, clearing_cpu_ns, clearing_interval_ns, advisable, notes)
 ZEROTAX_FIELDS(Record, schema, zerotax_version, started, environment, command, allocator, run, rule, tax, totals,
                histogram, sites, kernel_zeroed_elsewhere_bytes, script_names, processes, not_followed, lost_processes,
                arena_bytes, outside)

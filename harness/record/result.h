@@ -160,6 +160,12 @@ struct SampledSite {
   std::uint64_t redundant_zeroed_bytes = 0;
   std::uint64_t kernel_zeroed_bytes = 0;
   IntervalBytes kernel_interval_bytes;
+  // From outside.
+  std::optional<std::uint64_t> return_calls;
+  std::optional<std::uint64_t> returned_at_most_bytes;
+  IntervalBytes returned_interval_bytes;
+  std::optional<std::uint64_t> zero_cpu_ns;
+  std::optional<std::array<std::uint64_t, 2>> zero_cpu_interval_ns;
 };
 
 /// Those that are not 0.
@@ -309,13 +315,26 @@ enum class ZeroedBy : std::uint8_t {
   kBounded,  ///< between the growth of what the program holds, and a page for each fault
 };
 
+/// What was watched from outside.
+enum class Watched : std::uint8_t {
+  kCommand,  ///< a program from its start to its end
+  kProcess,
+  kCgroup,
+  kUser,     ///< all processes of a user
+  kMachine,  ///< all
+};
+
 /// How a program was recorded that zerotax's library is not in.
 struct Outside {
   std::string why;  ///< it is not
+  Watched watched = Watched::kCommand;
   std::optional<std::int32_t> pid;
+  std::optional<std::string> cgroup;
   ZeroedBy zeroed_by = ZeroedBy::kBounded;
   std::uint64_t cpu_samples = 0;
   std::uint64_t fault_samples = 0;
+  std::uint64_t return_samples = 0;
+  std::string why_no_returns;  ///< why no call that returns memory was sampled; empty: they were
   std::uint64_t lost_records = 0;
   Count clearing_cpu_ns;
   std::optional<std::array<std::uint64_t, 2>> clearing_interval_ns;

@@ -24,6 +24,8 @@ constexpr NamedWeight kWeights[] = {
     {"ns", StackWeight::kTime, "Time in large stores of zeros"},
 };
 
+}  // namespace
+
 std::uint64_t weight_of(const RecordedSite& site, StackWeight weight) {
   switch (weight) {
     case StackWeight::kRedundant:
@@ -35,12 +37,14 @@ std::uint64_t weight_of(const RecordedSite& site, StackWeight weight) {
     case StackWeight::kRefilled:
       return site.refilled_bytes;
     case StackWeight::kReturned:
-      return site.returned_bytes;
+      return site.returned_bytes + site.sampled.returned_at_most_bytes.value_or(0);
     case StackWeight::kTime:
       break;
   }
-  return site.zero_ns;
+  return site.zero_ns + site.sampled.zero_cpu_ns.value_or(0);
 }
+
+namespace {
 
 /// Semicolons separate the functions of a line, line breaks the lines.
 std::string clean(std::string name) {

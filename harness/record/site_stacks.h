@@ -20,6 +20,9 @@ const char* stack_weight_title(StackWeight weight);
 /// The weight of one of these names. Throws UsageError for another.
 StackWeight parse_stack_weight(const std::string& name);
 
+/// Bytes or nanoseconds of a site: of small stores, and from outside, as sampled.
+std::uint64_t weight_of(const RecordedSite& site, StackWeight weight);
+
 /// The stacks of a recording's sites, functions without their lines; bytes (small stores as sampled) or nanoseconds
 /// (large stores only). Stacks of weight 0 are left out.
 FoldedStacks fold_sites(const std::vector<RecordedSite>& sites, StackWeight weight);

@@ -239,8 +239,9 @@ std::string warnings(const Record& record) {
 
 /// From outside there is no more.
 std::string outside_text(const Record& record) {
-  std::string text = outside_head(record) + tax_text(record.tax) + outside_sites(record) +
-                     script_names_lines(record.script_names) + "\n" + wrap(record.tax.advice) + outside_remarks(record);
+  std::string text = outside_head(record) + tax_text(record.tax) + outside_sites_text(record) +
+                     outside_processes(record) + script_names_lines(record.script_names) + "\n" +
+                     wrap(record.tax.advice) + outside_remarks(record);
   if (next_step(record).empty()) return text;
   return text + "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n";
 }

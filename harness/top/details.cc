@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "base/less.h"
@@ -15,6 +13,7 @@
 #include "base/units.h"
 #include "os/cgroup.h"
 #include "os/clock.h"
+#include "os/text_of.h"
 #include "top/view.h"
 
 namespace zerotax::top {
@@ -23,10 +22,7 @@ namespace {
 /// A process of thousands of threads is not looked at for longer than this allows.
 constexpr std::size_t kMostThreads = 512;
 
-std::string cgroup_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/cgroup", pid));
-  return memory_cgroup({std::istreambuf_iterator<char>(file), {}});
-}
+std::string cgroup_of(pid_t pid) { return memory_cgroup(text_of(fmt::format("/proc/{}/cgroup", pid))); }
 
 std::string command_line_of(pid_t pid) {
   std::vector<std::string> words = process_command(pid);

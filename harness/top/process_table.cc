@@ -9,8 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -20,7 +18,9 @@
 #include "os/huge_faults.h"
 #include "os/limits.h"
 #include "os/page.h"
+#include "os/pid_namespace.h"
 #include "os/process_stat.h"
+#include "os/text_of.h"
 
 namespace zerotax::top {
 namespace {
@@ -29,8 +29,6 @@ namespace {
 constexpr std::size_t kReserve = 64;
 /// Owner and cgroup may change: they are read again at each of so many looks.
 constexpr unsigned kRefresh = 10;
-/// PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h.
-constexpr const char* kFirstNamespace = "pid:[4026531836]";
 
 /// Two for each process; as many as may be open at all.
 std::size_t raise_open_files() {
@@ -47,11 +45,6 @@ std::string link_of(const std::string& path) {
 std::size_t read_at_once(int fd, char* text, std::size_t most) {
   const ssize_t taken = ::pread(fd, text, most, 0);
   return taken > 0 ? static_cast<std::size_t>(taken) : 0;
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -109,7 +102,7 @@ void ProcessTable::read_owner(Entry& entry) {
   entry.has_owner = true;
   struct stat status {};
   if (::stat(fmt::format("{}/{}", root_, entry.process.pid).c_str(), &status) == 0) entry.process.user = status.st_uid;
-  entry.process.cgroup = cgroups_ ? memory_cgroup(read_text(path(entry.process.pid, "cgroup"))) : "";
+  entry.process.cgroup = cgroups_ ? memory_cgroup(text_of(path(entry.process.pid, "cgroup"))) : "";
 }
 
 /// Whether its CPU time is what it was: it has not run, so that its counts are the same.
@@ -242,7 +235,7 @@ Look ProcessTable::look() {
 /// What holds as long as this process runs.
 std::vector<std::string> ProcessTable::lasting_limits() const {
   std::vector<std::string> limits;
-  const std::string mounts = read_text(root_ + "/self/mounts");
+  const std::string mounts = text_of(root_ + "/self/mounts");
   for (std::size_t at = 0; at < mounts.size(); at = mounts.find('\n', at), at += at < mounts.size() ? 1 : 0) {
     const std::string line = mounts.substr(at, mounts.find('\n', at) - at);
     if (line.find(' ' + root_ + " proc ") == std::string::npos) continue;
@@ -252,8 +245,7 @@ std::vector<std::string> ProcessTable::lasting_limits() const {
       limits.emplace_back("processes of other users are hidden (hidepid): root sees them");
     }
   }
-  const std::string space = link_of(root_ + "/self/ns/pid");
-  if (!space.empty() && space != kFirstNamespace) {
+  if (!in_first_pid_namespace(root_).value_or(true)) {
     limits.emplace_back("only processes of this container are seen, and its totals are those of the whole machine");
   }
   return limits;

@@ -1,1 +1,1 @@
-set(libraries pugixml::pugixml)
+set(libraries pugixml::pugixml ZLIB::ZLIB)

@@ -1,21 +1,15 @@
 """`zerotax record` from outside: programs that take no library, and processes that run already, by planted programs whose
 faults and bytes are known."""
 
-import contextlib
-import json
 import os
 import pathlib
-import shutil
 import signal
-import subprocess
-import tempfile
-import time
 
 import pytest
-from conftest import MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, skip_if_unreadable, zerotax
+from conftest import MIB, NOBODY, PAGE, is_na, skip_if_unreadable, zerotax
+from outside import Attached, Outcome, build, functions, open_folder, root_only, start_record
 from recording import record
 
-HERE = pathlib.Path(__file__).parent / "outside"
 ROUNDS = 400
 KEPT = 16 * MIB
 ZEROED = KEPT + ROUNDS * MIB
@@ -24,26 +18,6 @@ REFILLED = (ROUNDS - 1) * MIB
 STARTING = 200 * PAGE
 GO_STARTING = 4 * MIB
 DENYING = ["/usr/bin/python3", str(pathlib.Path(__file__).parents[1] / "support" / "denying.py")]
-root_only = pytest.mark.skipif(os.geteuid() != 0, reason="root only")
-
-
-def build(folder, *command):
-    """A program of tests/record/outside; skips where its compiler is missing."""
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is missing: run ./run install")
-    program = folder / "refills"
-    environment = clean_environment(HOME=str(folder), GOCACHE=str(folder / "cache"), GO111MODULE="off", CGO_ENABLED="0")
-    subprocess.run([*command, "-o", program, *([HERE / "refills.go"] if command[0] == "go" else [HERE / "refills.c"])],
-                   check=True, env=environment, timeout=300)
-    return program
-
-
-@contextlib.contextmanager
-def open_folder():
-    """A folder that everybody may use: those of pytest are root's alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o777)
-        yield pathlib.Path(folder)
 
 
 @pytest.fixture(scope="module", name="static")
@@ -60,10 +34,6 @@ def musl_program(tmp_path_factory):
 @pytest.fixture(scope="module", name="go")
 def go_program(tmp_path_factory):
     return build(tmp_path_factory.mktemp("go"), "go", "build")
-
-
-def functions(site):
-    return [frame["function"] for frame in site["frames"] if not is_na(frame["function"])]
 
 
 def check_said(found, why):
@@ -155,51 +125,6 @@ def test_stores_of_zeros_are_sampled(request, language):
     # It does little else.
     assert most >= 0.5 * found.json["tax"]["cpu_ns"]
     assert is_na(stores["bytes"])
-
-
-class Attached:
-    """A planted program that has started, and waits for a line twice: attach while it waits."""
-
-    def __init__(self, program, *words, prefix=()):
-        self.run = subprocess.Popen([*prefix, str(program), *map(str, words), "attach"], stdin=subprocess.PIPE,
-                                    stdout=subprocess.PIPE, text=True, bufsize=1, env=clean_environment())
-        assert self.run.stdout.readline() == "ready\n"
-
-    def go_on(self):
-        self.run.stdin.write("\n")
-        self.run.stdin.flush()
-
-    def faults(self):
-        """Those of its work, when it has done it."""
-        before, after = map(int, self.run.stdout.readline().split())
-        return after - before
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.run.kill()
-        self.run.communicate()
-
-
-def start_record(folder, pid, *options, prefix=()):
-    started = subprocess.Popen([*prefix, str(ZEROTAX), "record", "--pid", str(pid), "--json", str(folder / "record.json"),
-                                "--text", str(folder / "record.txt"), *map(str, options)], stderr=subprocess.PIPE,
-                               text=True, env=clean_environment())
-    # Attached as soon as its threads run; the samplers are ready a moment later.
-    time.sleep(1.5)
-    return started
-
-
-class Outcome:
-    def __init__(self, folder, started, status=0):
-        _, self.err = started.communicate(timeout=60)
-        assert started.returncode == status, self.err
-        self.json = json.loads((folder / "record.json").read_text())
-        self.text = (folder / "record.txt").read_text()
-        self.totals = self.json["totals"]
-        check_schema(self.json, "record")
-        assert max(map(len, self.text.splitlines())) <= 80, self.text
 
 
 @root_only

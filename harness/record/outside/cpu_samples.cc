@@ -19,17 +19,17 @@ std::optional<SampledTime> sampled_time(std::uint64_t hits, std::uint64_t trials
   return SampledTime{part(as_double(hits) / as_double(trials)), {part(interval.low), part(interval.high)}};
 }
 
-void CpuSamples::add(const PerfEvent& event, const Stack& stack) {
+bool CpuSamples::add(const PerfEvent& event, const Stack& stack) {
   ++all;
   if (!event.kernel.empty()) {
     const KernelWork work = kernel_work(stack);
     faults += work == KernelWork::kFault || work == KernelWork::kClearing ? 1 : 0;
     clearing += work == KernelWork::kClearing ? 1 : 0;
     returning += work == KernelWork::kReturning ? 1 : 0;
-    return;
+    return false;
   }
   ++user;
-  if (stack.empty()) return;
+  if (stack.empty()) return false;
   Filling filling = filling_of(stack.back().function);
   if (filling == Filling::kByValue) {
     // The implementations of glibc, musl and Rust leave the byte in the register of the second argument (fill.h).
@@ -38,6 +38,7 @@ void CpuSamples::add(const PerfEvent& event, const Stack& stack) {
     filling = fill == Fill::kZeros ? Filling::kZeros : Filling::kNone;
   }
   zeros += filling == Filling::kZeros ? 1 : 0;
+  return filling == Filling::kZeros;
 }
 
 }  // namespace zerotax::record

@@ -15,8 +15,8 @@ std::optional<SampledTime> sampled_time(std::uint64_t hits, std::uint64_t trials
 /// Counts what threads were doing when their CPU time was sampled.
 class CpuSamples {
  public:
-  /// In the recorder's thread; `stack` outermost first, the kernel's part last.
-  void add(const PerfEvent& event, const Stack& stack);
+  /// In the recorder's thread; `stack` outermost first, the kernel's part last. Returns whether it stored zeros.
+  bool add(const PerfEvent& event, const Stack& stack);
 
   std::uint64_t all = 0;
   std::uint64_t user = 0;

@@ -12,6 +12,7 @@
 #include "observe/unwinder.h"
 #include "os/perf_sampler.h"
 #include "record/outside/holdings_watch.h"
+#include "record/outside/places.h"
 
 namespace zerotax::record {
 
@@ -48,6 +49,9 @@ class FaultPlaces {
   void change(const PerfEvent& event);
   void fault(const PerfEvent& event, const Stack& stack, Unwinder& unwinder);
 
+  /// What a process has mapped at an address, as far as it is known; nothing: null.
+  const Region* region(pid_t pid, std::uint64_t address);
+
   /// Once, after HoldingsWatch::finish(): most faults first.
   std::vector<FaultPlace> finish();
   [[nodiscard]] const SampledFaults& all() const { return all_; }
@@ -57,36 +61,25 @@ class FaultPlaces {
   [[nodiscard]] const SampledFaults& unsure() const { return unsure_; }
 
  private:
-  /// Where a function lies that may be named later.
-  struct Spot {
-    Frame frame;
-    std::string name;  ///< of its file, and where that can be read
-    std::string path;
-    std::uint64_t address = 0;  ///< in the file
-  };
-  struct Place {
-    std::vector<Spot> spots;  ///< innermost first
+  struct Populated {
     SampledFaults faults;
     double refilled = 0;
   };
   struct Waiting {
     pid_t pid = 0;
     std::uint64_t time_ns = 0;
-    Place* place = nullptr;
+    Populated* place = nullptr;
     double faults = 0;
   };
 
-  const Region* region(pid_t pid, std::uint64_t address);
   void read_space(pid_t pid);
-  Spot spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder);
   void attribute(std::uint64_t before_ns);
 
   const HoldingsWatch& holdings_;
   std::map<pid_t, AddressSpace> spaces_;
   std::map<pid_t, std::uint64_t> space_read_ns_;
   std::set<pid_t> sharing_;
-  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> biases_;  ///< by path and where it is mapped
-  std::map<Stack, Place> places_;
+  Places<Populated> places_;
   std::vector<Waiting> waiting_;
   SampledFaults all_;
   SampledFaults zero_fills_;

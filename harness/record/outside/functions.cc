@@ -37,6 +37,29 @@ constexpr FillingFunction kFilling[] = {
 constexpr const char* kForCaller[] = {"memset", "bzero",   "memcpy", "memmove",  "mempcpy", "stpcpy",
                                       "strcpy", "strncpy", "memclr", "duffzero", "duffcopy"};
 
+/// The C library's and Go's functions that ask the kernel.
+constexpr const char* kAsking[] = {"munmap",
+                                   "__munmap",
+                                   "madvise",
+                                   "__madvise",
+                                   "brk",
+                                   "__brk",
+                                   "sbrk",
+                                   "__sbrk",
+                                   "mremap",
+                                   "__mremap",
+                                   "runtime.munmap",
+                                   "runtime.sysMunmap",
+                                   "runtime.sysMunmap.abi0",
+                                   "runtime.madvise",
+                                   "runtime.madvise.abi0"};
+
+constexpr const char* kFreeing[] = {"free",        "cfree",   "__free",         "__cfree",      "__realloc",
+                                    "__libc_free", "realloc", "__libc_realloc", "reallocarray", "sdallocx",
+                                    "dallocx",     "rallocx", "mi_free",        "je_free",      "tc_free"};
+/// Those that purge without being asked.
+constexpr const char* kAllocators[] = {"libjemalloc", "libmimalloc", "libtcmalloc", "libscudo", "libtbbmalloc"};
+
 constexpr const char* kFaulting[] = {"exc_page_fault", "handle_mm_fault", "do_user_addr_fault"};
 constexpr const char* kClearing[] = {"clear_page",      "clear_huge_page",     "clear_subpage",
                                      "folio_zero_user", "clear_user_highpage", "kernel_init_pages"};
@@ -62,7 +85,21 @@ Filling filling_of(const std::string& function) {
 }
 
 bool works_for_caller(const std::string& function) {
-  return filling_of(function) != Filling::kNone || names_one(function, kForCaller);
+  return filling_of(function) != Filling::kNone || names_one(function, kForCaller) ||
+         std::find(std::begin(kAsking), std::end(kAsking), function) != std::end(kAsking);
+}
+
+ReturnedIn returned_in(const Stack& stack) {
+  bool purges = false;
+  for (const Frame& frame : stack) {
+    const std::string& function = frame.function;
+    if (std::find(std::begin(kFreeing), std::end(kFreeing), function) != std::end(kFreeing) ||
+        function.starts_with("operator delete") || function.starts_with("__rust_dealloc")) {
+      return ReturnedIn::kFree;
+    }
+    purges = purges || function.starts_with("runtime.") || names_one(frame.module, kAllocators);
+  }
+  return purges ? ReturnedIn::kPurge : ReturnedIn::kProgram;
 }
 
 KernelWork kernel_work(const Stack& stack) {

@@ -17,8 +17,13 @@ enum class Filling {
 /// runtime or an allocator.
 Filling filling_of(const std::string& function);
 
-/// Whether it writes or copies memory for its caller, who is the one to name as a site.
+/// Whether it writes or copies memory, or asks the kernel, for its caller, who is the one to name as a site.
 bool works_for_caller(const std::string& function);
+
+/// How a stack came to return memory: in a call of free or realloc, by the allocator's or the runtime's own decision,
+/// or by the program itself. Frames innermost first.
+enum class ReturnedIn { kFree, kPurge, kProgram };
+ReturnedIn returned_in(const Stack& stack);
 
 /// What the kernel did in a sample.
 enum class KernelWork { kOther, kFault, kClearing, kReturning };

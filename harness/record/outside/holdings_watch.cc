@@ -8,6 +8,7 @@
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_info.h"
+#include "os/process_stat.h"
 #include "record/kernel_part.h"
 
 namespace zerotax::record {
@@ -26,7 +27,11 @@ constexpr std::size_t kMostWatched = 20'000;
 
 }  // namespace
 
-HoldingsWatch::HoldingsWatch(const std::vector<pid_t>& processes) : clock_(processes), began_ns_(monotonic_ns()) {
+HoldingsWatch::HoldingsWatch(const std::vector<pid_t>& processes, Joined joined)
+    : joined_(std::move(joined)),
+      began_ticks_(static_cast<std::uint64_t>(clock_ns(CLOCK_BOOTTIME) / tick_ns())),
+      clock_(processes),
+      began_ns_(monotonic_ns()) {
   for (const pid_t pid : processes) begin(pid, 0, true);
   thread_ = std::thread([this] { work(); });
 }
@@ -59,6 +64,7 @@ void HoldingsWatch::work() {
 
 /// `ran_before`: what it holds now is no growth.
 void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
+  if (pid == ::getpid()) return;
   const auto parts = resident_parts(pid);
   const auto facts = process_facts(pid);
   if (!facts || !parts) return;
@@ -69,7 +75,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   process.words = process_command(pid);
   process.first_ns = process.last_ns = monotonic_ns();
   const auto of_parent = processes_.find(parent);
-  process.forked = of_parent != processes_.end() && of_parent->second.executable == process.executable;
+  process.forked = !ran_before && of_parent != processes_.end() && of_parent->second.executable == process.executable;
   Watched watched;
   watched.others = parts->others;
   watched.resident_peak = parts->peak;
@@ -160,6 +166,17 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
   process.ended = facts->state == 'Z';
 }
 
+/// Who started them does not matter.
+void HoldingsWatch::find_joined() {
+  for (const pid_t pid : joined_()) {
+    const auto facts = process_facts(pid);
+    if (!facts || processes_.contains(pid)) continue;
+    const bool ran_before = facts->start_ticks < began_ticks_;
+    begin(pid, facts->parent, ran_before);
+    if (processes_.contains(pid)) clock_.add(pid, ran_before);
+  }
+}
+
 void HoldingsWatch::find_children() {
   if (wait_for_child_) {
     const std::string ours = process_program(::getpid());
@@ -174,6 +191,12 @@ void HoldingsWatch::find_children() {
   }
   const std::int64_t now = monotonic_ns();
   if (now < children_due_ns_ || processes_.size() >= kMostWatched) return;
+  if (joined_) {
+    find_joined();
+    const std::int64_t end = monotonic_ns();
+    children_due_ns_ = end + std::max(kChildrenPauseNs, kLookingShare * (end - now));
+    return;
+  }
   std::vector<std::pair<pid_t, pid_t>> found;
   for (const auto& [pid, process] : processes_) {
     if (process.ended) continue;

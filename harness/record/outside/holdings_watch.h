@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -45,8 +46,10 @@ struct HeldProcess {
 /// memory.
 class HoldingsWatch {
  public:
-  /// Of processes that run already.
-  explicit HoldingsWatch(const std::vector<pid_t>& processes);
+  /// Of processes that run already. `joined`: called in the watch's thread, returns others that are to be watched from
+  /// now on; without it, what they start is.
+  using Joined = std::function<std::vector<pid_t>()>;
+  explicit HoldingsWatch(const std::vector<pid_t>& processes, Joined joined = {});
   /// Of the next child of ours, once it runs another program than we do.
   HoldingsWatch();
   ~HoldingsWatch();
@@ -96,8 +99,11 @@ class HoldingsWatch {
   void note_memory(HeldProcess& process, Watched& watched, std::int64_t now, std::uint64_t faults);
   void begin(pid_t pid, pid_t parent, bool ran_before);
   void find_children();
+  void find_joined();
 
   bool wait_for_child_ = false;
+  Joined joined_;
+  std::uint64_t began_ticks_ = 0;  ///< since boot
   std::map<pid_t, HeldProcess> processes_;
   std::map<pid_t, Watched> watched_;
   TreeClock clock_;

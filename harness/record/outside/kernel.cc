@@ -45,6 +45,8 @@ std::uint64_t waited_faults(const OutsideData& data) {
 /// Perf counts the faults of every descendant; /proc also those of system calls that populate memory (mlock,
 /// MAP_POPULATE), which perf does not see.
 std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
+  // What joined a cgroup may have had faults before.
+  if (data.watched == Watched::kCgroup && data.counts_joined) return data.counts.minor_faults.value_or(0);
   return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data)});
 }
 

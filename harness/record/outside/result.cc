@@ -14,6 +14,7 @@
 #include "os/process_info.h"
 #include "os/program_file.h"
 #include "record/outside/kernel.h"
+#include "record/outside/sites.h"
 #include "record/remedies.h"
 #include "record/tax.h"
 
@@ -88,12 +89,17 @@ std::string allocator_of(pid_t pid) {
   return found;
 }
 
+bool is_several(const OutsideData& data) {
+  return data.watched != Watched::kCommand && data.watched != Watched::kProcess;
+}
+
 RunResult run_of(const OutsideData& data) {
   RunResult run;
   run.wall_ns = data.wall_ns;
   run.user_ns = data.user_ns;
   run.system_ns = data.system_ns;
   run.exit_status = NotAvailable{data.ended ? "its parent alone knows" : "it still runs"};
+  if (is_several(data)) run.exit_status = NotAvailable{"it is no single program"};
   if (!data.run) return run;
   run.exit_status = data.run->exit_status;
   if (data.run->signal != 0) run.signal = signal_name(data.run->signal);
@@ -132,35 +138,20 @@ RecordedProcess process_of(const HeldProcess& held, const OutsideData& data, con
   return process;
 }
 
-/// What each place's share of the faults makes of the bytes, with its interval.
-std::vector<RecordedSite> sites_of(const OutsideData& data, const KernelPart& kernel) {
-  double all = 0;
-  double refilled = 0;
-  double squares = 0;
-  for (const FaultPlace& place : data.places) {
-    all += place.faults.faults;
-    refilled += place.refilled;
-    squares += place.faults.squares;
+/// Whom it leaves out.
+void add_scope_notes(const OutsideData& data, std::vector<std::string>& notes) {
+  if (!is_several(data)) return;
+  if (data.watched == Watched::kUser) {
+    notes.emplace_back("Only processes of this user were watched: root watches all.");
+  } else if (data.others != 0) {
+    notes.push_back(fmt::format("Not watched: {} of other users. Root watches all.",
+                                format_counted(data.others, "process", "processes")));
   }
-  const auto trials = static_cast<std::size_t>(squares > 0 ? all * all / squares : 0);
-  std::vector<RecordedSite> sites;
-  for (const FaultPlace& place : data.places) {
-    RecordedSite& site = sites.emplace_back();
-    site.kind = SiteKind::kFault;
-    site.frames = place.frames;
-    const auto bytes = [&](double share) { return static_cast<std::uint64_t>(share * as_double(kernel.zeroed)); };
-    const double share = place.faults.faults / all;
-    site.sampled.kernel_zeroed_bytes = bytes(share);
-    if (refilled > 0) {
-      site.refilled_bytes =
-          std::min(bytes(share), static_cast<std::uint64_t>(place.refilled / refilled * as_double(kernel.refilled)));
-    }
-    if (trials == 0) continue;
-    const auto hits = static_cast<std::size_t>(std::llround(share * static_cast<double>(trials)));
-    const auto interval = binomial_interval(std::min(hits, trials), trials);
-    site.sampled.kernel_interval_bytes = {bytes(interval.low), bytes(interval.high)};
+  if (!data.counts_joined) {
+    notes.emplace_back(
+        "Processes that came later were followed only if one of these started them: it takes the right to watch CPUs "
+        "(root, or CAP_PERFMON) to see others.");
   }
-  return sites;
 }
 
 std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& kernel) {
@@ -181,6 +172,7 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
                     "that refilled bytes are a lower bound.",
                     format_counted(kernel.unseen_faults, "fault was", "faults were")));
   }
+  add_scope_notes(data, notes);
   if (data.cpu.unknown_fill != 0) {
     notes.push_back(fmt::format("{} of the CPU in a memset whose byte is not known: stores of zeros are a lower bound.",
                                 format_counted(data.cpu.unknown_fill, "sample was", "samples were")));
@@ -192,10 +184,14 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
 Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const std::string& why) {
   Outside outside;
   outside.why = why;
+  outside.watched = data.watched;
   if (data.pid) outside.pid = *data.pid;
+  if (!data.cgroup.empty()) outside.cgroup = data.cgroup;
   outside.zeroed_by = kernel.method;
   outside.cpu_samples = data.cpu.all;
   outside.fault_samples = data.faults.samples;
+  outside.return_samples = data.return_samples;
+  outside.why_no_returns = data.denied.empty() ? data.profile.why_no_returns : data.denied;
   outside.lost_records = data.profile.lost;
   outside.clearing_cpu_ns = NotAvailable{why_no_kernel(data)};
   if (names_kernel(data)) {
@@ -237,9 +233,10 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
   set_not_seen(static_cast<Metrics&>(record.totals));
   record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{kInside};
   add_tax(record, data, kernel);
-  record.sites = sites_of(data, kernel.part);
+  record.sites =
+      outside_sites(data, kernel.part, sees_kernel(data) ? cpu_ns(data) : static_cast<std::uint64_t>(data.user_ns));
   record.kernel_zeroed_elsewhere_bytes = std::uint64_t{0};
-  if (record.sites.empty()) {
+  if (data.places.empty()) {
     record.kernel_zeroed_elsewhere_bytes = known_if(kernel.part.known(), kernel.part.zeroed, kernel.part.why_not);
   }
   record.script_names = data.profile.scripts.list();

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/names.h"
+#include "base/one_line.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -13,6 +16,7 @@ namespace zerotax::record {
 namespace {
 
 constexpr std::size_t kSitesShown = 10;
+constexpr std::size_t kFewSites = 5;
 constexpr std::size_t kFramesShown = 3;
 
 std::string time_text(std::uint64_t ns) { return format_ns(as_double(ns)); }
@@ -50,27 +54,40 @@ void add_frames(Table& table, const std::vector<NamedFrame>& frames) {
 
 std::string rough(std::uint64_t bytes) { return bytes == 0 ? "0" : "~" + format_size(bytes); }
 
-}  // namespace
+/// Those of a kind, in the order of the record.
+template <typename Is>
+std::vector<const RecordedSite*> sites_where(const Record& record, const Is& is) {
+  std::vector<const RecordedSite*> found;
+  for (const RecordedSite& site : record.sites) {
+    if (is(site)) found.push_back(&site);
+  }
+  return found;
+}
 
-std::string outside_sites(const Record& record) {
-  if (record.sites.empty()) return "";
-  const Column::Side right = Column::Side::kRight;
-  Table table({{"by kernel", Unit::kText, 12, "", {}, 1, right},
-               {"refilled", Unit::kText, 12, "", {}, 1, right},
+Column right_text(const char* name, std::size_t width) {
+  return {name, Unit::kText, width, "", {}, 1, Column::Side::kRight};
+}
+
+/// Where memory was populated.
+std::string fault_sites(const Record& record) {
+  const auto sites = sites_where(record, [](const RecordedSite& site) { return site.kind == SiteKind::kFault; });
+  if (sites.empty()) return "";
+  Table table({right_text("by kernel", 12),
+               right_text("refilled", 12),
                {"share", Unit::kPercent, 10},
-               {"95 %", Unit::kText, 20, "", {}, 1, right},
+               right_text("95 %", 20),
                {"at", Unit::kText, 0, "", {}, 2}});
   std::uint64_t all = 0;
-  for (const RecordedSite& site : record.sites) all += site.sampled.kernel_zeroed_bytes;
+  for (const RecordedSite* site : sites) all += site->sampled.kernel_zeroed_bytes;
+  const auto share = [&](std::uint64_t bytes) { return all == 0 ? 0 : as_double(bytes) / as_double(all); };
   RecordedSite others;
-  for (std::size_t i = 0; i < record.sites.size(); ++i) {
-    const RecordedSite& site = record.sites[i];
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const RecordedSite& site = *sites[i];
     if (i >= kSitesShown) {
       others.sampled.kernel_zeroed_bytes += site.sampled.kernel_zeroed_bytes;
       others.refilled_bytes += site.refilled_bytes;
       continue;
     }
-    const auto share = [&](std::uint64_t bytes) { return all == 0 ? 0 : as_double(bytes) / as_double(all); };
     const IntervalBytes& interval = site.sampled.kernel_interval_bytes;
     table.add(
         {rough(site.sampled.kernel_zeroed_bytes), rough(site.refilled_bytes), share(site.sampled.kernel_zeroed_bytes),
@@ -86,16 +103,91 @@ std::string outside_sites(const Record& record) {
   return "\n" + table.text();
 }
 
+/// Who had zeros stored.
+std::string store_sites(const Record& record) {
+  const auto sites =
+      sites_where(record, [](const RecordedSite& site) { return site.sampled.zero_cpu_ns.value_or(0) != 0; });
+  if (sites.empty()) return "";
+  Table table({right_text("CPU time", 12), right_text("95 %", 22), {"stored zeros at", Unit::kText, 0, "", {}, 2}});
+  for (std::size_t i = 0; i < std::min(kFewSites, sites.size()); ++i) {
+    const auto& [least, most] = sites[i]->sampled.zero_cpu_interval_ns.value_or(std::array<std::uint64_t, 2>{});
+    table.add({"~" + time_text(*sites[i]->sampled.zero_cpu_ns),
+               fmt::format("{} to {}", time_text(least), time_text(most)),
+               sites[i]->frames.empty() ? "(unknown)" : ""});
+    add_frames(table, sites[i]->frames);
+  }
+  return "\n" + table.text();
+}
+
+/// Who asked the kernel to take memory back.
+std::string return_sites(const Record& record) {
+  const auto sites = sites_where(
+      record, [](const RecordedSite& site) { return site.sampled.returned_at_most_bytes.value_or(0) != 0; });
+  if (sites.empty()) return "";
+  Table table({{"in", Unit::kText, 8},
+               right_text("calls", 12),
+               right_text("returned", 12),
+               right_text("95 %", 22),
+               {"at", Unit::kText, 0, "", {}, 2}});
+  for (std::size_t i = 0; i < std::min(kFewSites, sites.size()); ++i) {
+    const SampledSite& sampled = sites[i]->sampled;
+    const std::string interval = between(sampled.returned_interval_bytes);
+    const bool whole = interval.empty();
+    const std::string calls = format_count(sampled.return_calls.value_or(0));
+    table.add({kind_text(sites[i]->kind), whole ? calls : "~" + calls,
+               fmt::format("{}{}", whole ? "< " : "~< ", format_size(*sampled.returned_at_most_bytes)),
+               whole ? "" : interval.substr(2, interval.size() - 3), sites[i]->frames.empty() ? "(unknown)" : ""});
+    add_frames(table, sites[i]->frames);
+  }
+  return "\n" + table.text();
+}
+
+}  // namespace
+
+std::string outside_sites_text(const Record& record) {
+  return fault_sites(record) + store_sites(record) + return_sites(record);
+}
+
+/// Of several programs: those with most faults.
+std::string outside_processes(const Record& record) {
+  if (record.outside->watched == Watched::kCommand || record.outside->watched == Watched::kProcess) return "";
+  constexpr std::size_t kName = 40;
+  constexpr std::size_t kShown = 5;
+  std::vector<const RecordedProcess*> order;
+  for (const RecordedProcess& process : record.processes) order.push_back(&process);
+  const auto faults = [](const RecordedProcess* process) { return process->kernel.minor_faults.value_or(0); };
+  std::stable_sort(order.begin(), order.end(), [&](auto* a, auto* b) { return faults(a) > faults(b); });
+  Table table({{"pid", Unit::kText, 9},
+               {"command", Unit::kText, kName},
+               {"minor faults", Unit::kCount, 14},
+               {"at the peak", Unit::kBytes, 13}});
+  for (std::size_t i = 0; i < std::min(kShown, order.size()) && faults(order[i]) != 0; ++i) {
+    const std::string& command = order[i]->command.empty() ? order[i]->executable : order[i]->command;
+    table.add({std::to_string(order[i]->pid), one_line(command).substr(0, kName - 1), order[i]->kernel.minor_faults,
+               order[i]->kernel.peak_bytes});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
 std::string outside_head(const Record& record) {
   const Outside& outside = *record.outside;
   const RunResult& run = record.run;
   const std::string cpu = time_text(static_cast<std::uint64_t>(run.user_ns + run.system_ns));
   const std::string wall = time_text(static_cast<std::uint64_t>(run.wall_ns));
-  const std::string name = file_name(record.command.front());
+  const std::string name = record.command.empty() ? "" : file_name(record.command.front());
   const std::string end = run.signal        ? "was killed by " + *run.signal
                           : run.exit_status ? fmt::format("exited with {}", *run.exit_status)
                                             : "";
-  const std::string processes = format_counted(record.processes.size(), "process", "processes");
+  const std::string processes = format_counted(record.processes.size() + record.lost_processes, "process", "processes");
+  if (outside.watched != Watched::kCommand && outside.watched != Watched::kProcess) {
+    const std::string what = outside.watched == Watched::kCgroup ? "cgroup " + outside.cgroup.value_or("")
+                             : outside.watched == Watched::kUser ? "all processes of this user"
+                                                                 : "all processes";
+    return wrap(
+               "zerotax record: from outside: the programs were not started with zerotax's library, because they ran "
+               "already.") +
+           wrap(fmt::format("Watched: {}, for {}; {} of CPU time, {}.", what, wall, cpu, processes));
+  }
   return wrap(fmt::format(
              "zerotax record: from outside: the program was not started with zerotax's library, because {}.",
              outside.why)) +
@@ -118,6 +210,14 @@ std::string outside_remarks(const Record& record) {
         "~ in times and sites: from {} of CPU time and {} of page faults; --json has their 95 % "
         "intervals.{}",
         format_counted(outside.cpu_samples, "sample", "samples"), format_count(outside.fault_samples), clearing));
+  }
+  if (outside.why_no_returns.empty()) {
+    text += wrap(
+        "< in returned bytes: so much was asked for. How much of it was populated is known for the whole program "
+        "only.");
+  } else if (outside.cpu_samples + outside.fault_samples != 0) {
+    text += wrap(fmt::format("Who returned memory is unknown, and how much follows from resident memory: {}.",
+                             outside.why_no_returns));
   }
   text += wrap(
       "Not visible from outside: calls and sizes of malloc, calloc and free, and whether stores of zeros were "

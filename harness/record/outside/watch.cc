@@ -4,10 +4,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
-#include "observe/running_process.h"
 #include "os/clock.h"
 #include "os/huge_faults.h"
 #include "os/process_info.h"
@@ -36,29 +36,40 @@ void share_faults() {
 
 }  // namespace
 
-OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_) { start_sampling({}); }
-
-OutsideWatch::OutsideWatch(pid_t pid)
-    : processes_(process_tree(pid)),
-      huge_before_(huge_fault_bytes()),
-      holdings_(processes_),
-      places_(holdings_),
-      pages_(processes_) {
-  places_.begin(processes_);
-  start_sampling(processes_);
+OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_), returns_(places_) {
+  start_sampling({});
 }
 
-void OutsideWatch::start_sampling(const std::vector<pid_t>& processes) {
+OutsideWatch::OutsideWatch(WatchScope& scope)
+    : processes_(scope.joined()),
+      perf_(scope.perf(processes_)),
+      cgroup_folder_(perf_.cgroup >= 0 && !perf_.has_us ? scope.folder() : ""),
+      huge_before_(huge_fault_bytes()),
+      holdings_(processes_, perf_.is_open() ? [&scope] { return scope.joined(); } : HoldingsWatch::Joined{}),
+      places_(holdings_),
+      returns_(places_),
+      pages_(perf_) {
+  if (!cgroup_folder_.empty()) time_before_ = cgroup_time(cgroup_folder_);
+  places_.begin(processes_);
+  start_sampling(perf_);
+}
+
+void OutsideWatch::start_sampling(const PerfScope& scope) {
   ProfileOptions options;
   options.hz = kHz;
-  options.processes = processes;
-  options.faults = FaultListener{[this](const PerfEvent& event) { places_.change(event); },
-                                 [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
-                                   places_.fault(event, stack, unwinder);
-                                 }};
+  options.scope = scope;
+  options.faults = FaultListener{
+      [this](const PerfEvent& event) {
+        places_.change(event);
+        returns_.change(event);
+      },
+      [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) { places_.fault(event, stack, unwinder); },
+      [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) { returns_.add(event, stack, unwinder); },
+      [this](const PerfEvent& event, const Stack& stack, Unwinder& unwinder) {
+        if (data_.cpu.add(event, stack)) ++stores_.at(event, stack, unwinder);
+      }};
   try {
-    recorder_ = std::make_unique<ProfileRecorder>(
-        options, [this](const PerfEvent& event, const Stack& stack) { data_.cpu.add(event, stack); });
+    recorder_ = std::make_unique<ProfileRecorder>(options);
     recorder_->wait_ready();
   } catch (const MachineError& refusal) {
     data_.denied = fmt::format("{}; {}", refusal.what(), refusal.remedy());
@@ -69,19 +80,41 @@ OutsideData OutsideWatch::finish() {
   data_.counts = pages_.read();
   holdings_.finish();
   data_.counts_whole = pages_.whole();
+  data_.counts_joined = pages_.counts_cpus();
   data_.why_no_pages = pages_.why_no_pages();
   if (recorder_) data_.profile = recorder_->finish();
   if (data_.denied.empty()) data_.denied = data_.profile.denied;
   data_.places = places_.finish();
+  data_.returns = returns_.finish();
+  data_.return_samples = returns_.samples();
+  add_stores();
   data_.faults = places_.all();
   data_.zero_fills = places_.zero_fills();
   data_.unsure = places_.unsure();
   data_.processes = holdings_.processes();
   data_.user_ns = static_cast<std::int64_t>(holdings_.clock().user_s() * 1e9);
   data_.system_ns = static_cast<std::int64_t>(holdings_.clock().system_s() * 1e9);
+  add_cgroup_time();
   const auto huge = huge_fault_bytes();
   if (huge && huge_before_ && *huge > *huge_before_) data_.huge_bytes = *huge - *huge_before_;
   return std::move(data_);
+}
+
+void OutsideWatch::add_stores() {
+  Symbols symbols;
+  for (const auto& [stack, place] : stores_.all()) {
+    data_.stores.push_back({name_spots(place.spots, symbols), place.seen});
+  }
+  std::stable_sort(data_.stores.begin(), data_.stores.end(),
+                   [](const StorePlace& a, const StorePlace& b) { return a.samples > b.samples; });
+}
+
+/// Which has that of processes that nobody looked at, too.
+void OutsideWatch::add_cgroup_time() {
+  const auto now = time_before_ ? cgroup_time(cgroup_folder_) : std::nullopt;
+  if (!now) return;
+  data_.user_ns = now->user_ns - time_before_->user_ns;
+  data_.system_ns = now->system_ns - time_before_->system_ns;
 }
 
 OutsideData watch_command(const std::vector<std::string>& words, const std::string& program) {
@@ -103,19 +136,27 @@ OutsideData watch_command(const std::vector<std::string>& words, const std::stri
   return data;
 }
 
-OutsideData watch_process(pid_t pid, double seconds) {
-  check_process(pid);
-  const std::vector<std::string> words = process_command(pid);
-  const std::string name = process_name(pid);
-  const std::string program = process_program(pid);
+OutsideData watch_scope(WatchScope scope, double seconds) {
+  const bool is_one = scope.watched() == Watched::kProcess;
+  std::vector<std::string> words;
+  std::string program;
+  if (is_one) {
+    words = process_command(scope.pid());
+    if (words.empty()) words.push_back(process_name(scope.pid()));
+    program = process_program(scope.pid());
+  }
   const std::int64_t start = monotonic_ns();
-  OutsideWatch watch(pid);
-  const bool ended = wait_for_process("recording", pid, seconds, [] {});
+  OutsideWatch watch(scope);
+  const bool ended =
+      is_one ? wait_for_process("recording", scope.pid(), seconds, [] {}) : wait_for_seconds("recording", seconds);
   const std::int64_t wall_ns = monotonic_ns() - start;
   OutsideData data = watch.finish();
-  data.command = words.empty() ? std::vector{name} : words;
+  data.command = std::move(words);
   data.program = program;
-  data.pid = pid;
+  data.watched = scope.watched();
+  if (is_one) data.pid = scope.pid();
+  data.cgroup = scope.path();
+  data.others = scope.others();
   data.ended = ended;
   data.began_ns = start;
   data.wall_ns = wall_ns;

@@ -9,19 +9,32 @@
 #include <vector>
 
 #include "observe/profile_recorder.h"
+#include "os/cgroup_folder.h"
 #include "os/foreground.h"
 #include "os/page_counts.h"
 #include "record/outside/cpu_samples.h"
 #include "record/outside/fault_places.h"
 #include "record/outside/holdings_watch.h"
+#include "record/outside/places.h"
+#include "record/outside/return_places.h"
+#include "record/outside/scope.h"
 
 namespace zerotax::record {
+
+/// A call stack under which zeros were stored.
+struct StorePlace {
+  std::vector<NamedFrame> frames;  ///< innermost first, without the function that stored them
+  std::uint64_t samples = 0;       ///< of the CPU
+};
 
 /// All that was seen of a program from outside.
 struct OutsideData {
   std::vector<std::string> command;
-  std::string program;                  ///< path
+  std::string program;  ///< path
+  Watched watched = Watched::kCommand;
   std::optional<pid_t> pid;             ///< of a process that ran already
+  std::string cgroup;                   ///< path
+  std::size_t others = 0;               ///< processes of other users that are in it, and were left out
   std::optional<ForegroundResult> run;  ///< of a program that was started
   bool ended = false;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC
@@ -29,7 +42,8 @@ struct OutsideData {
   std::int64_t user_ns = 0;
   std::int64_t system_ns = 0;
   PageCounts::Counts counts;
-  bool counts_whole = false;  ///< faults that the kernel took for the program are counted, too
+  bool counts_joined = false;  ///< what joined the cgroup is in them, and nothing else
+  bool counts_whole = false;   ///< faults that the kernel took for the program are counted, too
   std::string why_no_pages;
   std::uint64_t faults_before_exec = 0;  ///< of `run`: not the program's
   std::uint64_t huge_bytes = 0;          ///< populated in huge pages by whatever ran on this machine meanwhile
@@ -37,6 +51,9 @@ struct OutsideData {
   ProfileData profile;
   CpuSamples cpu;
   std::vector<FaultPlace> places;
+  std::vector<StorePlace> stores;
+  std::vector<ReturnPlace> returns;
+  std::uint64_t return_samples = 0;
   SampledFaults faults;
   SampledFaults zero_fills;
   SampledFaults unsure;
@@ -48,8 +65,8 @@ class OutsideWatch {
  public:
   /// The program that the calling thread starts next.
   OutsideWatch();
-  /// A process that runs, and its descendants. Throws UsageError if it has ended.
-  explicit OutsideWatch(pid_t pid);
+  /// Processes that run. Throws UsageError if they have ended.
+  explicit OutsideWatch(WatchScope& scope);
   OutsideWatch(const OutsideWatch&) = delete;
   OutsideWatch& operator=(const OutsideWatch&) = delete;
 
@@ -57,13 +74,20 @@ class OutsideWatch {
   OutsideData finish();
 
  private:
-  void start_sampling(const std::vector<pid_t>& processes);
+  void start_sampling(const PerfScope& scope);
+  void add_cgroup_time();
+  void add_stores();
 
   OutsideData data_;
   std::vector<pid_t> processes_;
+  PerfScope perf_;
+  std::string cgroup_folder_;
+  std::optional<CgroupTime> time_before_;
   std::optional<std::uint64_t> huge_before_;
   HoldingsWatch holdings_;
   FaultPlaces places_;
+  ReturnPlaces returns_;
+  Places<std::uint64_t> stores_;  ///< samples in stores of zeros
   PageCounts pages_;
   std::unique_ptr<ProfileRecorder> recorder_;
 };
@@ -71,7 +95,7 @@ class OutsideWatch {
 /// Runs a program to its end. `words`: its command; `program`: its file. Throws UsageError if it could not be started.
 OutsideData watch_command(const std::vector<std::string>& words, const std::string& program);
 
-/// A process that runs, for so many seconds, until it ends or a signal asks for an end. Throws as check_process.
-OutsideData watch_process(pid_t pid, double seconds);
+/// Processes that run, for so many seconds or until a signal asks for an end; a single one until it ends.
+OutsideData watch_scope(WatchScope scope, double seconds);
 
 }  // namespace zerotax::record

@@ -3,6 +3,8 @@
  * map: 16 MiB that it keeps, then a mapping of 1 MiB, filled and unmapped, ROUNDS times. malloc: the same by malloc.
  * forks: ROUNDS children, each of which fills 1 MiB and ends. threads: ROUNDS threads, likewise, one after the other.
  * zeros: memset of zeros over 1 MiB that it keeps, ROUNDS times. read: 1 MiB of /dev/zero is read into a new mapping.
+ * unmap, free, advise, shrink, cut: 1 MiB is populated and returned by munmap, free, madvise, brk or mremap, ROUNDS times, some
+ * 100 times a second. storm: 1 MiB is mapped and unmapped, ROUNDS times.
  * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -82,9 +84,40 @@ __attribute__((noinline)) static void read_here(void) {
   close(zeros);
 }
 
+__attribute__((noinline)) static void advise_here(char* memory) {
+  memset(memory, 7, MIB);
+  madvise(memory, MIB, MADV_WILLNEED);
+  madvise(memory, MIB, MADV_DONTNEED);
+}
+
+__attribute__((noinline)) static void shrink_here(void) {
+  char* memory = sbrk(MIB);
+  escaped = memory;
+  memset(memory, 7, MIB);
+  sbrk(-MIB);
+}
+
+__attribute__((noinline)) static void cut_here(void) {
+  char* memory = map(2 * MIB);
+  memset(memory, 7, 2 * MIB);
+  escaped = mremap(memory, 2 * MIB, MIB, 0);
+  mremap(escaped, MIB, 2 * MIB, MREMAP_MAYMOVE);
+}
+
+__attribute__((noinline)) static void storm_here(void) { munmap(map(MIB), MIB); }
+
+static void give_back(const char* way, char* kept) {
+  if (strcmp(way, "unmap") == 0) refill_here();
+  if (strcmp(way, "free") == 0) malloc_here();
+  if (strcmp(way, "advise") == 0) advise_here(kept);
+  if (strcmp(way, "shrink") == 0) shrink_here();
+  if (strcmp(way, "cut") == 0) cut_here();
+}
+
 static void work(const char* way, long rounds) {
   char* kept = NULL;
-  if (strcmp(way, "zeros") == 0) kept = map(MIB);
+  const int gives_back = strstr("unmap free advise shrink cut", way) != NULL;
+  if (strcmp(way, "zeros") == 0 || strcmp(way, "advise") == 0) kept = map(MIB);
   if (strcmp(way, "map") == 0 || strcmp(way, "malloc") == 0) keep_here();
   for (long i = 0; i < rounds; ++i) {
     if (strcmp(way, "map") == 0) refill_here();
@@ -94,6 +127,11 @@ static void work(const char* way, long rounds) {
     if (strcmp(way, "zeros") == 0) clear_here(kept);
     if (strcmp(way, "read") == 0) read_here();
     if (strcmp(way, "sleep") == 0) usleep(1000);
+    if (strcmp(way, "storm") == 0) storm_here();
+    if (gives_back) {
+      give_back(way, kept);
+      usleep(10000);
+    }
   }
 }
 

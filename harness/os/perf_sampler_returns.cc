@@ -1,0 +1,97 @@
+// The sampler's events of system calls that return memory.
+
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "os/limits.h"
+#include "os/perf_sampler.h"
+#include "os/process_info.h"
+#include "os/trace_event.h"
+
+namespace zerotax {
+namespace {
+
+/// Who frees is near the top.
+constexpr std::uint32_t kReturnStackBytes = 8 << 10;
+/// Of a thread there are 16 events for each CPU, and a process that it forks inherits them: some 30 ns each.
+constexpr std::size_t kMostReturnThreads = 8;
+constexpr long kMostReturnCpus = 4;
+
+struct ReturnPoint {
+  ReturnCall call;
+  const char* name;
+  const char* filter;
+};
+// Behaviours: MADV_DONTNEED, FREE, REMOVE, PAGEOUT, DONTNEED_LOCKED (asm-generic/mman-common.h).
+constexpr ReturnPoint kReturnPoints[] = {
+    {ReturnCall::kMunmap, "syscalls/sys_enter_munmap", nullptr},
+    {ReturnCall::kMadvise, "syscalls/sys_enter_madvise",
+     "behavior == 4 || behavior == 8 || behavior == 9 || behavior == 21 || behavior == 24"},
+    {ReturnCall::kBrk, "syscalls/sys_enter_brk", nullptr},
+    {ReturnCall::kMremap, "syscalls/sys_enter_mremap", nullptr},
+};
+/// Their numbers, in that order; 0: not there.
+const std::array<std::uint64_t, std::size(kReturnPoints)>& return_points() {
+  static const auto found = [] {
+    std::array<std::uint64_t, std::size(kReturnPoints)> ids{};
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (const auto event = read_trace_event(kReturnPoints[i].name)) ids[i] = event->id;
+    }
+    return ids;
+  }();
+  return found;
+}
+
+}  // namespace
+
+/// Of the program or the processes alone, so that what else runs here does not use up the samples; of all that runs on
+/// the CPU in an open scope, or where there would be too many events.
+bool PerfSampler::open_returns(const perf_event_attr& clock, int cpu) {
+  allow_many_files();
+  std::size_t threads = 0;
+  const auto is_few = [&](pid_t) { return ++threads <= kMostReturnThreads; };
+  const bool whole = scope_.is_open() || ::sysconf(_SC_NPROCESSORS_CONF) > kMostReturnCpus ||
+                     !for_each_thread(scope_.processes, is_few);
+  if (whole) return open_returns_of(clock, -1, cpu);
+  if (scope_.processes.empty()) return open_returns_of(clock, 0, cpu);
+  return for_each_thread(scope_.processes, [&](pid_t thread) { return open_returns_of(clock, thread, cpu); });
+}
+
+bool PerfSampler::open_returns_of(const perf_event_attr& clock, pid_t thread, int cpu) {
+  perf_event_attr attributes = clock;
+  attributes.type = PERF_TYPE_TRACEPOINT;
+  attributes.freq = 0;
+  attributes.inherit = thread >= 0 ? 1 : 0;
+  attributes.exclude_idle = 0;
+  attributes.sample_stack_user = std::min(stack_bytes_, kReturnStackBytes);
+  attributes.mmap_data = attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = attributes.task =
+      0;
+  for (std::size_t i = 0; i < std::size(kReturnPoints); ++i) {
+    attributes.config = return_points()[i];
+    if (attributes.config == 0) return false;
+    for (std::size_t level = 0; level < return_events_.periods().size(); ++level) {
+      attributes.sample_period = return_events_.periods()[level];
+      attributes.disabled = return_events_.is_on(level) && thread != 0 ? 0 : 1;
+      attributes.enable_on_exec = return_events_.is_on(level) && thread == 0 ? 1 : 0;
+      UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
+      if (!fd && errno == ESRCH) return true;  // it has ended since
+      const char* const filter = kReturnPoints[i].filter;
+      if (!fd || (filter != nullptr && ::ioctl(fd.get(), PERF_EVENT_IOC_SET_FILTER, filter) != 0)) return false;
+      const int number = fd.get();
+      const std::uint64_t id = add_event(std::move(fd), cpu);
+      if (id == 0) return false;
+      returns_[id] = {kReturnPoints[i].call, return_events_.periods()[level]};
+      return_events_.add(number, level);
+    }
+  }
+  return true;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,93 @@
+#include "record/outside/places.h"
+
+#include <cstring>
+
+#include "os/elf_file.h"
+#include "os/process_file.h"
+#include "record/outside/functions.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr std::size_t kMostFrames = 24;
+
+Stack place_of(const Stack& stack) {
+  Stack place(stack.begin() + (stack.empty() ? 0 : 1), stack.end());  // without the program's name
+  while (place.size() > 1 && works_for_caller(place.back().function)) place.pop_back();
+  if (place.size() > kMostFrames) place.erase(place.begin(), place.end() - kMostFrames);
+  return place;
+}
+
+/// A function that has no call frame information, as musl's memset, has pushed nothing if it works for its caller: it
+/// returns to the word on top of the stack.
+Stack through_caller(const PerfEvent& event, Stack stack, Unwinder& unwinder) {
+  constexpr std::size_t kStackPointer = 7;
+  constexpr std::size_t kProgramCounter = 16;
+  std::uint64_t back = 0;
+  if (stack.size() != 2 || !works_for_caller(stack.back().function) || event.stack.size() < sizeof back) return stack;
+  std::memcpy(&back, event.stack.data(), sizeof back);
+  const Unwinder::Mapping* mapping = unwinder.mapping_of(back);
+  if (mapping == nullptr || !mapping->name.starts_with('/')) return stack;
+  PerfEvent caller = event;
+  caller.registers[kProgramCounter] = back;
+  caller.registers[kStackPointer] += sizeof back;
+  caller.stack.erase(caller.stack.begin(), caller.stack.begin() + sizeof back);
+  Stack all{stack.front()};
+  for (Frame& frame : unwinder.frames(caller)) all.push_back(std::move(frame));
+  all.push_back(stack.back());
+  return all;
+}
+
+bool is_address(const std::string& name) { return name.starts_with("0x"); }
+
+}  // namespace
+
+PlaceFinder::Found PlaceFinder::find(const PerfEvent& event, const Stack& sampled, Unwinder& unwinder) {
+  Stack stack = through_caller(event, sampled, unwinder);
+  Stack key = place_of(stack);
+  return {std::move(key), std::move(stack)};
+}
+
+std::vector<Spot> PlaceFinder::spots(const Found& found, pid_t pid, Unwinder& unwinder) {
+  std::vector<Spot> spots;
+  // The innermost function of the place is where the instruction was, unless another inside it was left out.
+  const bool whole = found.stack.size() == found.key.size() + 1;
+  for (std::size_t i = found.key.size(); i-- > 0;) {
+    spots.push_back(spot(found.key[i], !whole || i + 1 != found.key.size(), pid, unwinder));
+  }
+  return spots;
+}
+
+/// `caller`: its address is the one that the function inside returns to.
+Spot PlaceFinder::spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder) {
+  Spot spot{frame, "", "", 0};
+  const std::uint64_t address = frame.address - (caller && frame.address != 0 ? 1 : 0);
+  const Unwinder::Mapping* mapping = unwinder.mapping_of(address);
+  if (frame.script != Frame::Script::kNone || mapping == nullptr || !mapping->name.starts_with('/')) return spot;
+  spot.name = mapping->name;
+  spot.path = !mapping->path.empty() ? mapping->path
+                                     : process_file(pid, mapping->begin, mapping->end, mapping->name, mapping->inode);
+  const auto [bias, is_new] = biases_.try_emplace({spot.path, mapping->begin});
+  if (is_new) {
+    bias->second = ElfFile(spot.path).load_bias(mapping->begin, mapping->file_offset).value_or(mapping->begin);
+  }
+  spot.address = address - bias->second;
+  return spot;
+}
+
+std::vector<NamedFrame> name_spots(const std::vector<Spot>& spots, Symbols& symbols) {
+  std::vector<NamedFrame> frames;
+  for (const Spot& spot : spots) {
+    if (spot.frame.script != Frame::Script::kNone) {
+      frames.push_back(frame_of_script({spot.frame.function, spot.frame.module, 0}));
+      continue;
+    }
+    NamedFrame frame = symbols.frame(spot.path, {}, spot.address);
+    if (!spot.name.empty()) frame.module = spot.name;
+    if (!is_address(spot.frame.function)) frame.function = spot.frame.function;
+    frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observe/frame.h"
+#include "observe/symbols.h"
+#include "observe/unwinder.h"
+#include "os/perf_sampler.h"
+
+namespace zerotax::record {
+
+/// Where a function lies that may be named later.
+struct Spot {
+  Frame frame;
+  std::string name;  ///< of its file, and where that can be read
+  std::string path;
+  std::uint64_t address = 0;  ///< in the file
+};
+
+/// Finds the place of a sample: its call stack without the functions inside that work for whoever called them.
+class PlaceFinder {
+ public:
+  struct Found {
+    Stack key;    ///< outermost first
+    Stack stack;  ///< with the functions inside
+  };
+  static Found find(const PerfEvent& event, const Stack& sampled, Unwinder& unwinder);
+  /// Innermost first; while the process lives.
+  std::vector<Spot> spots(const Found& found, pid_t pid, Unwinder& unwinder);
+
+ private:
+  Spot spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder);
+
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> biases_;  ///< by path and where it is mapped
+};
+
+std::vector<NamedFrame> name_spots(const std::vector<Spot>& spots, Symbols& symbols);
+
+/// What was seen at each place.
+template <typename Seen>
+class Places {
+ public:
+  struct Place {
+    std::vector<Spot> spots;
+    Seen seen;
+  };
+
+  /// Of the place of a sample; it stays where it is.
+  Seen& at(const PerfEvent& event, const Stack& sampled, Unwinder& unwinder) {
+    PlaceFinder::Found found = PlaceFinder::find(event, sampled, unwinder);
+    if (places_.size() >= kMost && !places_.contains(found.key)) found = {Stack{Frame{"(other places)", ""}}, {}};
+    const auto [entry, is_new] = places_.try_emplace(found.key);
+    if (is_new) entry->second.spots = finder_.spots(found, static_cast<pid_t>(event.pid), unwinder);
+    return entry->second.seen;
+  }
+  [[nodiscard]] const std::map<Stack, Place>& all() const { return places_; }
+
+ private:
+  static constexpr std::size_t kMost = 50'000;
+
+  PlaceFinder finder_;
+  std::map<Stack, Place> places_;
+};
+
+}  // namespace zerotax::record

@@ -1,0 +1,24 @@
+#include "os/text_of.h"
+
+#include <gtest/gtest.h>
+
+#include "temporary_folder.h"
+
+namespace zerotax {
+namespace {
+
+class TextOf : public WithTemporaryFolder {};
+
+TEST_F(TextOf, IsAllOfTheFile) {
+  write("a", std::string("one\ntwo\0three", 13));
+  EXPECT_EQ(text_of(path("a")), std::string("one\ntwo\0three", 13));
+  EXPECT_EQ(text_of(path("absent")), "");
+}
+
+TEST_F(TextOf, DoesNotThrowWhereReadingFails) {
+  EXPECT_EQ(text_of("/proc/self/mem"), "");  // nothing is mapped at 0: EIO
+  EXPECT_EQ(text_of(path()), "");            // a folder: EISDIR
+}
+
+}  // namespace
+}  // namespace zerotax

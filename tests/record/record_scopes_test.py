@@ -1,0 +1,224 @@
+"""`zerotax record` from outside of a container, a cgroup, and all that runs."""
+
+import contextlib
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable, zerotax
+from outside import Attached, Outcome, build, functions, open_folder, root_only, start_record, wait_until_it_watches
+from waiting import wait_for
+
+ROUNDS = 400
+
+
+@pytest.fixture(scope="module", name="static")
+def static_program():
+    with open_folder() as folder:
+        yield build(folder, "gcc", "-static", "-g", "-O1", "-fno-builtin")
+
+
+def process_of(begin, part):
+    """The PID, as seen from here, of a process whose command line begins so and has that part; 0 if there is none yet."""
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (folder / "cmdline").read_text()
+            if line.startswith(begin) and part in line:
+                return int(folder.name)
+    return 0
+
+
+@root_only
+def test_pid_1_of_a_container_is_a_program(static, tmp_path):
+    """And what runs beside it there, zerotax itself, is left out. The end of PID 1 ends all that is there, so zerotax first."""
+    script = f"""
+        (sleep 1; exec "{ZEROTAX}" record --pid 1 --seconds 60 --json "{tmp_path}/record.json" --text "{tmp_path}/record.txt") &
+        exec "{static}" map {ROUNDS} attach
+    """
+    with subprocess.Popen(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment()) as run:
+        assert run.stdout.readline() == "ready\n"
+        recorder = wait_for(lambda: process_of(f"{ZEROTAX}\0record\0--pid\0001\0", str(tmp_path)))
+        wait_until_it_watches(recorder)
+        run.stdin.write("\n")
+        run.stdin.flush()
+        before, after = map(int, run.stdout.readline().split())
+        time.sleep(0.3)
+        os.kill(recorder, signal.SIGINT)
+        wait_for(lambda: (tmp_path / "record.txt").exists())
+        run.stdin.write("\n")
+        run.stdin.close()
+        assert run.wait() == 5
+    found = Outcome(tmp_path)
+    assert found.json["outside"]["pid"] == 1
+    assert after - before <= found.totals["kernel"]["minor_faults"] <= after - before + 5
+    assert [process["pid"] for process in found.json["processes"]] == [1]
+    assert "refill_here" in functions(found.json["sites"][0])
+
+
+@contextlib.contextmanager
+def cgroup():
+    """A new one of version 2: its folder, and its path."""
+    mounts = [line.split() for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
+    mount = next((pathlib.Path(words[1]) for words in mounts if words[2] == "cgroup2"), None)
+    if mount is None or os.geteuid() != 0:
+        pytest.skip("no cgroup can be made")
+    folder = mount / f"zerotax-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no cgroup can be made: {error}")
+    try:
+        yield folder, f"/{folder.name}"
+    finally:
+        wait_for(lambda: (folder / "cgroup.procs").read_text() == "")
+        folder.rmdir()
+
+
+def joins(folder, *command):
+    """A command that joins the cgroup."""
+    return ["sh", "-c", f"echo $$ > {shlex.quote(str(folder / 'cgroup.procs'))}; exec {shlex.join(map(str, command))}"]
+
+
+@contextlib.contextmanager
+def resident(folder):
+    """Something that lives in the cgroup, and does nothing."""
+    with subprocess.Popen(joins(folder, "sleep", "100")) as run:
+        assert wait_for(lambda: str(run.pid) in (folder / "cgroup.procs").read_text().split())
+        yield run
+        run.kill()
+
+
+def record_while(folder, scope, work, seconds=60):
+    """What is recorded of it while work() runs: of zerotax itself nothing."""
+    started = subprocess.Popen([ZEROTAX, "record", *scope, "--seconds", str(seconds), "--json", folder / "record.json",
+                                "--text", folder / "record.txt"], stderr=subprocess.PIPE, text=True, env=clean_environment())
+    wait_until_it_watches(started.pid)
+    result = work()
+    time.sleep(0.3)
+    started.send_signal(signal.SIGINT)
+    found = Outcome(folder, started, 130)
+    assert started.pid not in [process["pid"] for process in found.json["processes"]]
+    return result, found
+
+
+@root_only
+@pytest.mark.parametrize("called", ["path", "folder", "line"])
+def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path, called):
+    with cgroup() as (folder, path), resident(folder):
+        name = {"path": path, "folder": str(folder), "line": f"0::{path}"}[called]
+
+        def work():
+            said = [subprocess.run(joins(folder, static, way, rounds), stdout=subprocess.PIPE, text=True, check=False)
+                    for way, rounds in (("map", ROUNDS), ("forks", 100))]
+            subprocess.run([static, "map", "300"], stdout=subprocess.DEVNULL, check=False)  # is no concern of the cgroup
+            assert [run.returncode for run in said] == [5, 5]
+            return [list(map(int, run.stdout.split())) for run in said]
+
+        counted, found = record_while(tmp_path, ["--cgroup", name], work)
+    faults = sum(last - first for first, last in counted) + 100 * MIB // PAGE
+    kernel = found.totals["kernel"]
+    # What a shell and a static program take to begin and end, and a child of fork.
+    assert faults <= kernel["minor_faults"] <= faults + 2 * 600 + 100 * 60
+    zeroed = (16 + ROUNDS + 100) * MIB
+    assert zeroed <= kernel["zeroed_bytes"] <= zeroed + (2 * 400 + 100 * 30) * PAGE
+    assert kernel["refilled_bytes"] == pytest.approx((ROUNDS - 1) * MIB, rel=0.05)
+    outside = found.json["outside"]
+    assert (outside["watched"], outside["cgroup"], outside["zeroed_by"]) == ("cgroup", path, "counted")
+    assert found.json["command"] == [] and is_na(found.json["run"]["exit_status"])
+    assert "refill_here" in functions(found.json["sites"][0])
+    text = " ".join(found.text.split())
+    assert f"Watched: cgroup {path}, for" in text and "refills map 400" in text
+
+
+@root_only
+def test_a_process_may_join_a_cgroup_while_it_runs(static, tmp_path):
+    """What it did before does not count."""
+    with cgroup() as (folder, path), resident(folder), Attached(static, "map", ROUNDS) as target:
+
+        def work():
+            (folder / "cgroup.procs").write_text(str(target.run.pid))
+            time.sleep(0.2)
+            target.go_on()
+            return target.faults()
+
+        faults, found = record_while(tmp_path, ["--cgroup", path], work)
+        target.run.kill()
+    assert faults <= found.totals["kernel"]["minor_faults"] <= faults + 10
+    assert "refill_here" in functions(found.json["sites"][0])
+
+
+@root_only
+def test_all_that_runs_is_recorded_but_zerotax(static, tmp_path):
+    def work():
+        # Long enough to be sampled among whatever else runs here.
+        with subprocess.Popen([static, "map", "1000000000"], stdout=subprocess.DEVNULL) as run:
+            time.sleep(3)
+            with open(f"/proc/{run.pid}/stat", encoding="ascii") as stat:
+                faults = int(stat.read().rsplit(") ", 1)[1].split()[7])
+            run.kill()
+        return faults
+
+    faults, found = record_while(tmp_path, ["--all"], work)
+    assert found.json["outside"]["watched"] == "machine"
+    assert found.totals["kernel"]["minor_faults"] >= faults
+    assert found.totals["kernel"]["zeroed_bytes"] >= 0.99 * faults * PAGE
+    # Where hundreds of compilers run, there may be no time to look at each sample.
+    assert found.json["outside"]["lost_records"] or any("refill_here" in functions(site) for site in found.json["sites"])
+    assert "Watched: all processes, for" in " ".join(found.text.split())
+    assert any(process["executable"] == str(static) for process in found.json["processes"])
+
+
+@root_only
+def test_nobody_records_their_processes_and_what_these_start(static):
+    skip_if_unreadable()
+    with open_folder() as folder, Attached(static, "map", ROUNDS, prefix=NOBODY) as target:
+        started = start_record(folder, None, "--all", "--seconds", 60, prefix=NOBODY)
+        target.go_on()
+        faults = target.faults()
+        started.send_signal(signal.SIGINT)
+        found = Outcome(folder, started, 130)
+    assert found.json["outside"]["watched"] == "user"
+    assert faults <= found.totals["kernel"]["minor_faults"]
+    assert any("refill_here" in functions(site) for site in found.json["sites"][:3])
+    text = " ".join(found.text.split())
+    assert "Only processes of this user were watched" in text and "if one of these started them" in text
+
+
+@root_only
+def test_nobody_records_their_part_of_a_cgroup(static):
+    skip_if_unreadable()
+    with cgroup() as (folder, path), resident(folder), open_folder() as out:
+        done = zerotax("record", "--cgroup", path, "--seconds", 1, prefix=NOBODY)
+        assert done.returncode == 3 and done.stderr.count("\n") == 1
+        assert f"all processes in the cgroup {path} belong to other users" in done.stderr
+        join = f"echo $$ > {folder}/cgroup.procs; exec {shlex.join(NOBODY)} \"$0\" \"$@\""
+        with Attached(static, "map", ROUNDS, prefix=["sh", "-c", join]) as target:
+            started = start_record(out, None, "--cgroup", path, "--seconds", 60, prefix=NOBODY)
+            target.go_on()
+            faults = target.faults()
+            started.send_signal(signal.SIGINT)
+            found = Outcome(out, started, 130)
+        assert faults <= found.totals["kernel"]["minor_faults"] <= faults + 10
+        assert "Not watched: 1 process of other users." in " ".join(found.text.split())
+
+
+def refused(*words, status=2):
+    done = zerotax("record", *words)
+    assert done.returncode == status, (done.returncode, done.stderr)
+    assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("zerotax: "), done.stderr
+    return done.stderr
+
+
+def test_scopes_that_make_no_sense_are_refused_in_one_line():
+    assert "there is no cgroup '/absent'" in refused("--cgroup", "/absent")
+    assert "there is no cgroup '/etc'" in refused("--cgroup", "/etc")
+    assert "both a process and a cgroup" in refused("--pid", os.getpid(), "--cgroup", "/")
+    assert "both a cgroup and --all" in refused("--cgroup", "/", "--all")
+    assert "both --all and a command" in refused("--all", "--", "true")
+    with cgroup() as (_, path):
+        assert f"no process runs in the cgroup {path}" in refused("--cgroup", path)
