@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
+#include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
@@ -13,6 +15,7 @@
 #include "observe/running_process.h"
 #include "os/program_file.h"
 #include "os/utc.h"
+#include "record/calls/recording.h"
 #include "record/document.h"
 #include "record/outside/result.h"
 #include "record/outside/watch.h"
@@ -28,6 +31,7 @@ constexpr const char* kExamples =
     "  zerotax record --json record.json -- python3 -c 'bytearray(10**8)'\n"
     "  zerotax record --allocator mimalloc -- ./service\n"
     "  zerotax record --svg redundant.svg --folded redundant.folded -- make\n"
+    "  zerotax record --calls service.calls -- ./service # for zerotax replay\n"
     "  zerotax record --pid 4711 --seconds 5             # a running process\n"
     "A running process, and a program that takes no library (static, Go, musl), are recorded from outside: counted and "
     "sampled, never stopped. Ctrl-C ends --pid early and keeps what was recorded. The exit status is the program's own "
@@ -42,12 +46,15 @@ struct RecordOptions {
   std::string json;
   std::string folded;
   std::string svg;
+  std::string calls;
+  std::string calls_limit = "1GiB";
   std::string weight = "redundant";
   pid_t pid = 0;
   double seconds = kProcessSeconds;
   bool has_pid = false;
   bool has_seconds = false;
   bool has_weight = false;
+  bool has_calls_limit = false;
 };
 
 void check(const RecordOptions& options, const std::vector<std::string>& words) {
@@ -63,7 +70,14 @@ void check(const RecordOptions& options, const std::vector<std::string>& words) 
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 86400");
   }
+  if (options.calls == "-") throw UsageError("--calls cannot go to standard output", "give it a path");
+  if (options.has_calls_limit && options.calls.empty()) {
+    throw UsageError("--calls-limit is given without --calls", "add --calls FILE, or leave it out");
+  }
   if (!options.has_pid) return;
+  if (!options.calls.empty()) {
+    throw UsageError("--calls applies only to a command, but --pid is given", "leave one of them out");
+  }
   if (!options.allocator.empty() || !options.env.empty()) {
     throw UsageError("--allocator and --env apply only to a command, but --pid is given", "leave one of them out");
   }
@@ -115,18 +129,33 @@ ExitStatus run(const RecordOptions& options) {
   const StackWeight weight = parse_stack_weight(options.weight);
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
-  check_outputs(
-      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
-      inputs);
+  check_outputs({{"--text", options.text},
+                 {"--json", options.json},
+                 {"--folded", options.folded},
+                 {"--svg", options.svg},
+                 {"--calls", options.calls}},
+                inputs);
   const std::string outside = words.empty() ? "" : why_outside_only(resolve_program(words.front()));
-  if (options.has_pid || (!outside.empty() && options.allocator.empty())) return run_outside(options, words, outside);
-  const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
+  if (options.has_pid || (!outside.empty() && options.allocator.empty())) {
+    if (options.calls.empty()) return run_outside(options, words, outside);
+    throw UsageError(fmt::format("the calls of '{}' cannot be recorded: it {}", words.front(), outside),
+                     "leave --calls out, and it is recorded from outside");
+  }
+  RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
+  std::optional<CallsRecording> calls;
+  if (!options.calls.empty()) {
+    calls.emplace(arena, options.calls, parse_size(options.calls_limit));
+    target.call_area = calls->area_path();
+  }
   const std::string started = utc_now();
   RunWatch watch(arena);
   const ForegroundResult result = run_recorded(target, arena);
   watch.stop();
-  write(options, record_result(target, result, arena, started, &watch), weight);
+  if (calls) calls->stop();
+  const Record record = record_result(target, result, arena, started, &watch);
+  write(options, record, weight);
+  if (calls) fmt::print(stderr, "{}", calls->finish(record, target, result.started_ns));
   return static_cast<ExitStatus>(result.exit_status);
 }
 
@@ -152,6 +181,12 @@ const Subcommand command(
       arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
           .path();
       arguments.option("--svg", options->svg, "draw them as a flame graph").path();
+      arguments.option("--calls", options->calls, "write each call of the allocator to this file, for zerotax replay")
+          .path();
+      const Argument limit =
+          arguments.option("--calls-limit", options->calls_limit, "stop writing calls when the file has this size")
+              .shown_as("SIZE")
+              .with_default();
       const Argument weight =
           arguments
               .option("--weight", options->weight,
@@ -160,11 +195,12 @@ const Subcommand command(
               .shown_as("WEIGHT")
               .completed_by(stack_weight_names)
               .with_default();
-      return [options, arguments, pid, seconds, weight] {
+      return [options, arguments, pid, seconds, weight, limit] {
         arguments.refuse_leftover();
         options->has_pid = pid.given();
         options->has_seconds = seconds.given();
         options->has_weight = weight.given();
+        options->has_calls_limit = limit.given();
         return run(*options);
       };
     });
