@@ -58,6 +58,15 @@ class Bytes {
 /// The pages of a block of any size.
 constexpr std::uint64_t kMostPages = kAddressSpaceBytes >> 12;
 
+/// Fails for a range beyond any address space.
+bool read_range(Bytes& bytes, Event& event) {
+  const std::uint64_t first = bytes.varint();
+  const std::uint64_t pages = bytes.varint();
+  if (first > kMostPages || pages > kMostPages || first + pages > kMostPages) return false;
+  event.ranges = {{first, pages}};
+  return !bytes.failed();
+}
+
 /// Fails for ranges that are not in ascending order, or beyond any address space.
 bool read_ranges(Bytes& bytes, Event& event) {
   event.ranges.clear();
@@ -86,6 +95,7 @@ bool read_event(Bytes& bytes, Event& event) {
   }
   if (event.kind == EventKind::kAligned || event.kind == EventKind::kRealloc) event.second = bytes.varint();
   if (event.kind == EventKind::kTouched) return read_ranges(bytes, event);
+  if (event.kind == EventKind::kReturn) return read_range(bytes, event);
   if (event.kind == EventKind::kThread) {
     if (event.first > ~std::uint32_t{0}) return false;
     event.thread = static_cast<std::uint32_t>(event.first);

@@ -18,7 +18,7 @@ struct Event {
   std::uint32_t thread = 0;
   std::uint64_t first = 0;
   std::uint64_t second = 0;  ///< the alignment's logarithm of kAligned, the bytes of kRealloc
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< of kTouched: first page, pages
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< of kTouched, and one of kReturn: first page, pages
 };
 
 /// A file of record --calls, opened to be read. What is wrong with it is a UsageError: its name, the place, and what to do.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,16 +35,21 @@ constexpr std::size_t kRangesAtOnce = 16;
 /// The blocks of a process, between two events.
 struct Blocks {
   record::AddressMap slots;  ///< by 1 + the number of the block
-  std::vector<std::uint64_t> populated;
+  std::vector<std::uint64_t> sizes;      ///< by slot
+  std::vector<std::uint64_t> populated;  ///< by slot: bytes
+  std::vector<std::uint32_t> returns;    ///< by slot: times that pages of the block were returned
   std::vector<std::uint32_t> turns;  ///< operations on each slot so far
   std::vector<std::uint32_t> unused;
+  std::set<std::uint64_t> mapped;  ///< numbers of those that the program mapped for itself
   std::uint64_t count = 0;
   std::uint64_t live_bytes = 0;
 
   std::uint32_t take_slot() {
     if (unused.empty()) {
       unused.push_back(static_cast<std::uint32_t>(populated.size()));
+      sizes.push_back(0);
       populated.push_back(0);
+      returns.push_back(0);
       turns.push_back(0);
     }
     const std::uint32_t slot = unused.back();
@@ -77,7 +82,15 @@ class Preparation {
   void free_block(const Event& event);
   void fork();
   void begin(prepared_operation operation, std::uint32_t slot);
-  void populate(std::uint32_t slot, std::uint64_t bytes);
+  void new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping);
+  void touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges);
+  void map(const Event& event);
+  void unmap(const Event& event);
+  void return_pages(const Event& event);
+  [[nodiscard]] bool is_mapping(std::uint64_t age) const {
+    return age < blocks.count && blocks.mapped.count(blocks.count - 1 - age) != 0;
+  }
+  [[nodiscard]] std::uint32_t slot_of(std::uint64_t age) const;
   void check_size(std::uint64_t bytes) const;
   std::uint32_t take(std::uint64_t age);
 
@@ -86,7 +99,8 @@ class Preparation {
   bool free_running_;
   Prepared& sums_;
   Streams streams_;
-  std::unordered_map<std::uint64_t, Ranges> pages_;  ///< of large blocks
+  /// Of large blocks, and what the program mapped: the ranges that are populated, each after so many returns of the block.
+  std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Ranges>>> pages_;
   std::uint64_t forks_ = 0;
   std::uint64_t event_ = 0;
 };
@@ -94,6 +108,7 @@ class Preparation {
 /// What is populated of a block is known when it ends, and is written when it begins.
 void Preparation::find_pages() {
   std::uint64_t count = blocks.count;
+  std::unordered_map<std::uint64_t, std::uint32_t> returns;
   event_ = 0;
   file_.for_each(process_, [&](const Event& event) {
     ++event_;
@@ -102,11 +117,15 @@ void Preparation::find_pages() {
       case EventKind::kCalloc:
       case EventKind::kAligned:
       case EventKind::kRealloc:
+      case EventKind::kMap:
         ++count;
         break;
       case EventKind::kTouched:
         if (event.first >= count) wrong("pages of a block that is not there");
-        pages_[count - 1 - event.first] = event.ranges;
+        pages_[count - 1 - event.first].emplace_back(returns[count - 1 - event.first], event.ranges);
+        break;
+      case EventKind::kReturn:
+        if (event.first < count) ++returns[count - 1 - event.first];
         break;
       default:
         break;
@@ -124,34 +143,85 @@ void Preparation::begin(prepared_operation operation, std::uint32_t slot) {
   if (free_running_) streams_.number(blocks.turns[slot]++);
 }
 
-/// A new block begins to live in a slot: writes its pages.
-void Preparation::populate(std::uint32_t slot, std::uint64_t bytes) {
-  std::uint64_t populated = bytes;
-  const auto found = pages_.find(blocks.count);
-  if (bytes >= record::kPagedBytes) {
-    const std::uint64_t pages = bytes / kPageBytes + 2;
-    const Ranges ranges = found == pages_.end() ? Ranges{{0, pages}} : found->second;
-    populated = 0;
-    for (std::size_t i = 0; i < ranges.size(); i += kRangesAtOnce) {
-      begin(kOpTouch, slot);
-      streams_.number(bytes);
-      const std::size_t end = std::min(ranges.size(), i + kRangesAtOnce);
-      streams_.number(end - i);
-      std::uint64_t at = 0;
-      for (std::size_t k = i; k < end; ++k) {
-        if (ranges[k].first + ranges[k].second > pages) wrong("pages beyond the end of a block");
-        streams_.number(ranges[k].first - at);
-        streams_.number(ranges[k].second);
-        at = ranges[k].first + ranges[k].second;
-        populated += ranges[k].second * kPageBytes;
-      }
+/// Writes pages of the block in a slot.
+void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges) {
+  const std::uint64_t most = bytes / kPageBytes + 2;
+  for (std::size_t i = 0; i < ranges.size(); i += kRangesAtOnce) {
+    begin(kOpTouch, slot);
+    streams_.number(bytes);
+    const std::size_t end = std::min(ranges.size(), i + kRangesAtOnce);
+    streams_.number(end - i);
+    std::uint64_t at = 0;
+    for (std::size_t k = i; k < end; ++k) {
+      if (ranges[k].first + ranges[k].second > most) wrong("pages beyond the end of a block");
+      streams_.number(ranges[k].first - at);
+      streams_.number(ranges[k].second);
+      at = ranges[k].first + ranges[k].second;
+      blocks.populated[slot] += ranges[k].second * kPageBytes;
+      blocks.live_bytes += ranges[k].second * kPageBytes;
     }
   }
-  blocks.live_bytes += populated - blocks.populated[slot];
-  blocks.populated[slot] = populated;
+}
+
+/// A block begins to live in a slot, and what of it is populated is written. Of a large one nothing is known if the recording
+/// stopped before: then it counts as written, too; of what the program mapped, not.
+void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
+  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
+  blocks.sizes[slot] = bytes;
+  blocks.returns[slot] = 0;
+  const auto found = pages_.find(blocks.count);
+  if (bytes < record::kPagedBytes && !is_mapping) {
+    blocks.live_bytes += blocks.populated[slot] = bytes;
+  } else if (found != pages_.end()) {
+    for (const auto& [returns, ranges] : found->second) {
+      if (returns == 0) touch(slot, bytes, ranges);
+    }
+  } else if (!is_mapping) {
+    touch(slot, bytes, {{0, bytes / kPageBytes + 2}});
+  }
   sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
   blocks.slots.insert(++blocks.count, slot);
   ++sums_.calls;
+}
+
+void Preparation::map(const Event& event) {
+  check_size(event.first);
+  const std::uint32_t slot = blocks.take_slot();
+  begin(kOpMap, slot);
+  streams_.number(event.first);
+  blocks.mapped.insert(blocks.count);
+  new_block(slot, event.first, true);
+  --sums_.calls;
+}
+
+void Preparation::unmap(const Event& event) {
+  if (!is_mapping(event.first)) wrong("no such mapping");
+  const std::uint32_t slot = take(event.first);
+  blocks.mapped.erase(blocks.count - 1 - event.first);
+  begin(kOpUnmap, slot);
+  streams_.number(blocks.sizes[slot]);
+  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
+  blocks.unused.push_back(slot);
+}
+
+void Preparation::return_pages(const Event& event) {
+  const std::uint32_t slot = slot_of(event.first);
+  const auto [first, pages] = event.ranges.front();
+  const std::uint64_t block = blocks.count - 1 - event.first;
+  if (!is_mapping(event.first) || first + pages > blocks.sizes[slot] / kPageBytes + 1) wrong("no such pages");
+  begin(kOpReturn, slot);
+  streams_.number(first);
+  streams_.number(pages);
+  const std::uint64_t returned = std::min(blocks.populated[slot], pages * kPageBytes);
+  blocks.populated[slot] -= returned;
+  blocks.live_bytes -= returned;
+  const std::uint32_t times = ++blocks.returns[slot];
+  const auto found = pages_.find(block);
+  if (found == pages_.end()) return;
+  for (const auto& [returns, ranges] : found->second) {
+    if (returns == times) touch(slot, blocks.sizes[slot], ranges);
+  }
+  sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
 }
 
 void Preparation::allocate(const Event& event) {
@@ -161,27 +231,33 @@ void Preparation::allocate(const Event& event) {
   begin(event.kind == EventKind::kMalloc ? kOpMalloc : event.kind == EventKind::kCalloc ? kOpCalloc : kOpAligned, slot);
   streams_.number(event.first);
   if (event.kind == EventKind::kAligned) streams_.number(event.second);
-  populate(slot, event.first);
+  new_block(slot, event.first, false);
+}
+
+std::uint32_t Preparation::slot_of(std::uint64_t age) const {
+  const auto* const found = age < blocks.count ? blocks.slots.find(blocks.count - age) : nullptr;
+  if (found == nullptr) wrong("a block that is not there, or was freed before");
+  return static_cast<std::uint32_t>(found->block);
 }
 
 /// The slot of a block that ends here.
 std::uint32_t Preparation::take(std::uint64_t age) {
-  const auto* const found = age < blocks.count ? blocks.slots.find(blocks.count - age) : nullptr;
-  if (found == nullptr) wrong("a block that is not there, or was freed before");
-  const auto slot = static_cast<std::uint32_t>(found->block);
-  blocks.slots.erase(found);
+  const std::uint32_t slot = slot_of(age);
+  blocks.slots.erase(blocks.slots.find(blocks.count - age));
   return slot;
 }
 
 void Preparation::reallocate(const Event& event) {
   check_size(event.second);
+  if (event.first != 0 && is_mapping(event.first - 1)) wrong("realloc of what the program mapped");
   const std::uint32_t slot = event.first == 0 ? blocks.take_slot() : take(event.first - 1);
   begin(kOpRealloc, slot);
   streams_.number(event.second);
-  populate(slot, event.second);
+  new_block(slot, event.second, false);
 }
 
 void Preparation::free_block(const Event& event) {
+  if (is_mapping(event.first)) wrong("free of what the program mapped");
   const std::uint32_t slot = take(event.first);
   begin(kOpFree, slot);
   blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
@@ -218,6 +294,12 @@ void Preparation::note(const Event& event) {
       return streams_.end_thread();
     case EventKind::kFork:
       return fork();
+    case EventKind::kMap:
+      return map(event);
+    case EventKind::kUnmap:
+      return unmap(event);
+    case EventKind::kReturn:
+      return return_pages(event);
     default:
       return;
   }

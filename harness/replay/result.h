@@ -31,6 +31,7 @@ struct Replayed {
 /// By how much a replay as recorded differs from the recorded run: 0.05 is 5 % more.
 struct Errors {
   Measured<double> minor_faults;
+  Measured<double> zero_fill_faults;
   Measured<double> kernel_zeroed_bytes;
   Measured<double> refilled_bytes;
   Measured<double> returned_bytes;

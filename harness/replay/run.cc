@@ -61,6 +61,7 @@ record::CallsCounts counts_of(const programs::CommandRun& run, std::uint64_t own
   Count faults = all[Metric::kMinorFaults];
   if (faults) *faults = less(*faults, own_faults);
   return {faults,
+          all[Metric::kZeroFillFaults],
           all[Metric::kKernelZeroed],
           all[Metric::kRefilled],
           all[Metric::kReturned],
@@ -101,7 +102,7 @@ void replay_once(const Allocator& allocator, const std::string& prepared, const 
 /// The reason why an allocator could not be replayed, in place of all that it would have shown.
 void set_failure(Replayed& row, const std::string& why) {
   const NotAvailable none{why};
-  row.counts = {none, none, none, none, none, none, none, none};
+  row.counts = {none, none, none, none, none, none, none, none, none};
   row.failed_calls = none;
   row.user_ns = row.system_ns = row.wall_ns = none;
 }

@@ -23,12 +23,12 @@ Measured<double> error_of(const Count& recorded, const Count& replayed) {
 Errors errors_of(const record::CallsCounts& recorded, const record::CallsCounts& replayed) {
   const auto error = [&](Count record::CallsCounts::*count) { return error_of(recorded.*count, replayed.*count); };
   using C = record::CallsCounts;
-  return {error(&C::minor_faults), error(&C::kernel_zeroed_bytes),    error(&C::refilled_bytes), error(&C::returned_bytes),
+  return {error(&C::minor_faults), error(&C::zero_fill_faults), error(&C::kernel_zeroed_bytes),    error(&C::refilled_bytes), error(&C::returned_bytes),
           error(&C::zeroed_bytes), error(&C::redundant_zeroed_bytes), error(&C::mapping_calls),  error(&C::peak_bytes)};
 }
 
 std::string sentence(const Errors& errors, const std::string& allocator) {
-  const std::pair<const char*, const Measured<double>*> rows[] = {{"page faults", &errors.minor_faults},
+  const std::pair<const char*, const Measured<double>*> rows[] = {{"zero-fill faults", &errors.zero_fill_faults},
                                                                   {"memory zeroed by the kernel", &errors.kernel_zeroed_bytes},
                                                                   {"refilled memory", &errors.refilled_bytes},
                                                                   {"memory zeroed by the allocator", &errors.zeroed_bytes},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "os/page.h"
 #include "record/calls/format.h"
 
 namespace zerotax::record {
@@ -16,20 +17,20 @@ void CallEncoder::note_idle(const RawCall& call) {
 }
 
 void CallEncoder::free_block(std::uint64_t address) {
-  const AddressMap::Entry* const found = live_.find(address);
+  const AddressMap::Entry* const found = now_.live.find(address);
   if (found == nullptr) {
     ++counts_.unknown;
     return;
   }
   append_event(events_, EventKind::kFree, age(found->block));
-  live_.erase(found);
+  now_.live.erase(found);
   ++counts_.frees;
 }
 
 void CallEncoder::new_block(std::uint64_t address) {
   // Freed where nobody noted it, in a thread that was lost.
-  if (const AddressMap::Entry* const stale = live_.find(address)) live_.erase(stale);
-  live_.insert(address, blocks_++);
+  if (const AddressMap::Entry* const stale = now_.live.find(address)) now_.live.erase(stale);
+  now_.live.insert(address, now_.blocks++);
 }
 
 /// realloc ended: its old block is gone, or was never known, or is still there, for it failed.
@@ -39,7 +40,7 @@ void CallEncoder::grown(Thread& thread, const RawCall& call) {
   if (call.address == 0) {
     if (!old) return;
     if (call.bytes != 0) {
-      live_.insert(old_address, *old);
+      now_.live.insert(old_address, *old);
     } else {
       append_event(events_, EventKind::kFree, age(*old));
       ++counts_.frees;
@@ -53,12 +54,15 @@ void CallEncoder::grown(Thread& thread, const RawCall& call) {
 }
 
 void CallEncoder::end_touched(Thread& thread) {
-  const AddressMap::Entry* const found = live_.find(std::exchange(thread.touched, 0));
+  const AddressMap::Entry* const found = now_.live.find(std::exchange(thread.touched, 0));
   auto ranges = std::exchange(thread.ranges, {});
-  if (found == nullptr) return;
+  if (found != nullptr) append_ranges(found->block, ranges);
+}
+
+void CallEncoder::append_ranges(std::uint64_t block, Ranges& ranges) {
   std::sort(ranges.begin(), ranges.end());
   // Neighbours, and what was passed twice, become one.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> joined;
+  Ranges joined;
   for (const auto& [first, pages] : ranges) {
     if (!joined.empty() && first <= joined.back().first + joined.back().second) {
       joined.back().second = std::max(joined.back().second, first + pages - joined.back().first);
@@ -66,13 +70,83 @@ void CallEncoder::end_touched(Thread& thread) {
       joined.emplace_back(first, pages);
     }
   }
-  append_event(events_, EventKind::kTouched, age(found->block));
+  append_event(events_, EventKind::kTouched, age(block));
   append_varint(events_, joined.size());
   std::uint64_t at = 0;
   for (const auto& [first, pages] : joined) {
     append_varint(events_, first - at);
     append_varint(events_, pages);
     at = first + pages;
+  }
+}
+
+/// Of what the program mapped for itself: each range as it comes.
+void CallEncoder::populated(const RawCall& call) {
+  const std::uint64_t end = call.address + call.bytes;
+  auto piece = now_.pieces.upper_bound(call.address);
+  if (piece != now_.pieces.begin()) --piece;
+  for (; piece != now_.pieces.end() && piece->first < end; ++piece) {
+    const std::uint64_t from = std::max(piece->first, call.address);
+    const std::uint64_t to = std::min(piece->second.end, end);
+    if (from >= to) continue;
+    Ranges range{{(from - piece->second.base) / kPageBytes, (to - from) / kPageBytes}};
+    append_ranges(piece->second.block, range);
+  }
+}
+
+/// What is left of a block keeps its number.
+void CallEncoder::unmapped(const RawCall& call) {
+  const std::uint64_t end = call.address + call.bytes;
+  const bool kept = call.kind == RawKind::kReturned;
+  auto at = now_.pieces.upper_bound(call.address);
+  if (at != now_.pieces.begin()) --at;
+  while (at != now_.pieces.end() && at->first < end) {
+    const auto [begin, piece] = *at;
+    const std::uint64_t from = std::max(begin, call.address);
+    const std::uint64_t to = std::min(piece.end, end);
+    if (from >= to) {
+      ++at;
+      continue;
+    }
+    std::uint64_t& count = now_.piece_counts[piece.block];
+    if (!kept) {
+      at = now_.pieces.erase(at);
+      --count;
+      if (begin < from) now_.pieces[begin] = {from, piece.base, piece.block}, ++count;
+      if (to < piece.end) now_.pieces[to] = {piece.end, piece.base, piece.block}, ++count;
+      at = now_.pieces.lower_bound(to);
+    } else {
+      ++at;
+    }
+    if (count == 0) {
+      append_event(events_, EventKind::kUnmap, age(piece.block));
+      now_.piece_counts.erase(piece.block);
+    } else {
+      append_event(events_, EventKind::kReturn, age(piece.block));
+      append_varint(events_, (from - piece.base) / kPageBytes);
+      append_varint(events_, (to - from) / kPageBytes);
+    }
+  }
+}
+
+/// False if it is another kind of call.
+bool CallEncoder::note_mapping(const RawCall& call) {
+  switch (call.kind) {
+    case RawKind::kMapped:
+      append_event(events_, EventKind::kMap, call.bytes);
+      ++counts_.maps;
+      now_.piece_counts[now_.blocks] = 1;
+      now_.pieces[call.address] = {call.address + call.bytes, call.address, now_.blocks++};
+      return true;
+    case RawKind::kPopulated:
+      populated(call);
+      return true;
+    case RawKind::kReturned:
+    case RawKind::kUnmapped:
+      unmapped(call);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -88,6 +162,7 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
   }
   if (thread.touched != 0) end_touched(thread);
   if (call.kind != RawKind::kGrown) note_idle(call);
+  if (call.kind >= RawKind::kMapped && note_mapping(call)) return;
   const auto allocated = [&](EventKind kind, std::uint64_t& count) {
     append_event(events_, kind, call.bytes);
     if (kind == EventKind::kAligned) append_varint(events_, call.alignment);
@@ -105,15 +180,15 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
       return free_block(call.address);
     case RawKind::kGrowing:
       thread.growing = call.address;
-      if (const AddressMap::Entry* const found = live_.find(call.address)) {
+      if (const AddressMap::Entry* const found = now_.live.find(call.address)) {
         thread.growing_block = found->block;
-        live_.erase(found);
+        now_.live.erase(found);
       }
       return;
     case RawKind::kGrown:
       return grown(thread, call);
     case RawKind::kFork:
-      forks_[call.ticket] = {counts_.forks++, std::pair(live_, blocks_)};
+      forks_[call.ticket] = {counts_.forks++, now_};
       append_event(events_, EventKind::kFork, 0);
       return;
     default:
@@ -133,17 +208,16 @@ void CallEncoder::finish() {
 
 std::optional<CallEncoder> CallEncoder::take_child(std::uint64_t ticket) {
   const auto found = forks_.find(ticket);
-  if (found == forks_.end() || !found->second.second) return std::nullopt;
+  if (found == forks_.end() || !found->second.state) return std::nullopt;
   CallEncoder child(std::exp2(idle_shift_));
-  child.live_ = std::move(found->second.second->first);
-  child.blocks_ = found->second.second->second;
-  found->second.second.reset();
+  child.now_ = std::move(*found->second.state);
+  found->second.state.reset();
   return child;
 }
 
 std::optional<std::uint64_t> CallEncoder::fork_number(std::uint64_t ticket) const {
   const auto found = forks_.find(ticket);
-  return found == forks_.end() ? std::nullopt : std::optional(found->second.first);
+  return found == forks_.end() ? std::nullopt : std::optional(found->second.number);
 }
 
 }  // namespace zerotax::record

@@ -40,8 +40,11 @@ enum class EventKind : std::uint8_t {
   kEnd,      ///< of that thread
   kFork,     ///< the forks of a process are counted from 0
   kIdle,     ///< binary logarithm of the nanoseconds since the thread's call before
+  kMap,      ///< bytes of anonymous memory that the program mapped for itself: a block, too
+  kUnmap,    ///< age of such a block
+  kReturn,   ///< age of such a block (the first page, pages): it returned them
 };
-inline constexpr std::uint8_t kEventKinds = 10;
+inline constexpr std::uint8_t kEventKinds = 13;
 
 /// Pauses that are shorter are left out.
 inline constexpr unsigned kLeastIdle = 14;

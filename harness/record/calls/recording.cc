@@ -45,7 +45,7 @@ std::string allocator_of(const Record& record) {
 
 CallsCounts counts_of(const Totals& totals) {
   const KernelMetrics& kernel = totals.kernel;
-  return {kernel.minor_faults,   kernel.zeroed_bytes, kernel.refilled_bytes,         kernel.returned_bytes,
+  return {kernel.minor_faults, kernel.zero_fill_faults,  kernel.zeroed_bytes, kernel.refilled_bytes,         kernel.returned_bytes,
           totals.zeroed_bytes, totals.redundant_zeroed_bytes, totals.mapping_calls, kernel.peak_bytes};
 }
 
@@ -291,6 +291,7 @@ CallsProcess CallsRecording::row_of(const Process& process, const Record& record
   row.aligned = counts.aligned;
   row.reallocs = counts.reallocs;
   row.frees = counts.frees;
+  row.maps = counts.maps;
   row.unknown_frees = counts.unknown;
   return row;
 }

@@ -22,6 +22,7 @@ struct CallsProcess {
   std::uint64_t aligned = 0;
   std::uint64_t reallocs = 0;
   std::uint64_t frees = 0;
+  std::uint64_t maps = 0;
   std::uint64_t unknown_frees = 0;
   std::uint64_t lost_calls = 0;
 };
@@ -29,6 +30,7 @@ struct CallsProcess {
 /// What the recorded run counted, all processes together: replay under the same allocator must count the same.
 struct CallsCounts {
   Measured<std::uint64_t> minor_faults;
+  Measured<std::uint64_t> zero_fill_faults;
   Measured<std::uint64_t> kernel_zeroed_bytes;
   Measured<std::uint64_t> refilled_bytes;
   Measured<std::uint64_t> returned_bytes;

@@ -20,8 +20,23 @@ inline constexpr std::size_t kRings = 4096;
 inline constexpr std::size_t kStreams = 16'384;
 
 /// kGrowing: realloc begins, and its old block is no longer there; kGrown: it ended. kTouched: one range of populated
-/// pages of a block that is about to end; kEnd: of a thread.
-enum class RawKind : std::uint8_t { kMalloc, kCalloc, kAligned, kGrowing, kGrown, kFree, kTouched, kFork, kEnd };
+/// pages of a block that is about to end; kEnd: of a thread. Of anonymous memory that the program maps for itself: kMapped;
+/// kPopulated: a range of it that is populated; kReturned: it returns a range of it and keeps the addresses; kUnmapped.
+enum class RawKind : std::uint8_t {
+  kMalloc,
+  kCalloc,
+  kAligned,
+  kGrowing,
+  kGrown,
+  kFree,
+  kTouched,
+  kFork,
+  kEnd,
+  kMapped,
+  kPopulated,
+  kReturned,
+  kUnmapped
+};
 
 struct RawCall {
   std::uint64_t ticket;     ///< its place among the calls of all threads of the process

@@ -35,6 +35,8 @@ struct PagedBlock {
   std::uint64_t bytes;
 };
 constinit BlockTable<PagedBlock> paged_blocks;
+/// What the program mapped for itself. It may have unmapped parts since: the driver knows.
+constinit BlockTable<PagedBlock> mapped_ranges;
 
 /// What a thread writes to.
 struct Writer {
@@ -208,6 +210,13 @@ void note_pages(PagedBlock& block) {
   }
 }
 
+void note_populated(AddressRange pages) {
+  const auto visit = [](void* /*context*/, AddressRange populated) {
+    note(RawKind::kPopulated, reinterpret_cast<const void*>(populated.begin), populated.bytes());
+  };
+  for_each_populated(pages, visit, nullptr);
+}
+
 /// The last of the destructors of a thread's values: those of allocators and of the program may still free.
 void end_thread(void* ring) {
   constexpr unsigned kRounds = 3;  // PTHREAD_DESTRUCTOR_ITERATIONS is 4
@@ -246,6 +255,7 @@ void open_area() {
   stream = area->stopped == 0 ? begin_stream(0, kNoTicket) : nullptr;
   if (stream == nullptr) return;
   paged_blocks.open(false, false);
+  mapped_ranges.open(false, false);
   has_end_key = ::pthread_key_create(&end_key, end_thread) == 0;
   calls_noted = true;
 }
@@ -335,6 +345,7 @@ void begin_calls_in_child() {
   writer = {};
   writer.forked_at = kNoTicket;
   paged_blocks.open(true, false);
+  mapped_ranges.open(true, false);
   stream = begin_stream(static_cast<std::uint32_t>(stream - &area->streams[0]) + 1, forked_at);
   if (stream == nullptr) calls_noted = false;
 }
@@ -351,8 +362,32 @@ void note_held_blocks() {
   if (!calls_noted || process == nullptr || stream->pid != ::getpid() || guard.alive == 0) return;
   const TimedOwnWork own;
   paged_blocks.for_each([](void* /*context*/, PagedBlock& block) { note_pages(block); }, nullptr);
+  const auto note_mapping = [](void* /*context*/, PagedBlock& mapping) {
+    note_populated(range_of(reinterpret_cast<const void*>(mapping.begin), mapping.bytes).pages());
+  };
+  mapped_ranges.for_each(note_mapping, nullptr);
   stream->ended = 1;
   wake_driver();
+}
+
+void note_mapped(AddressRange range) {
+  if (!notes_here(state)) return;
+  mapped_ranges.remember({range.begin, range.bytes()});
+  note(RawKind::kMapped, reinterpret_cast<const void*>(range.begin), page_ceiling(range.bytes()));
+}
+
+void note_unmapping(AddressRange range, bool kept) {
+  if (!notes_here(state) || process == nullptr) return;
+  {
+    const OwnWork own;
+    note_populated(range.pages());
+  }
+  const auto* const begin = reinterpret_cast<const void*>(range.begin);
+  PagedBlock mapping{};
+  if (!kept && mapped_ranges.may_have(begin) && mapped_ranges.take(begin, mapping) && mapping.bytes > range.bytes()) {
+    mapped_ranges.remember({range.end, mapping.bytes - range.bytes()});
+  }
+  note(kept ? RawKind::kReturned : RawKind::kUnmapped, begin, page_ceiling(range.bytes()));
 }
 
 void note_allocation(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment) {

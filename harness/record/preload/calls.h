@@ -41,6 +41,11 @@ inline bool notes_here(const ThreadState& thread) {
   return calls_noted && !thread.in_allocator && thread.now.inside != Inside::kOwn;
 }
 
+/// The program mapped anonymous memory for itself.
+void note_mapped(AddressRange range);
+/// It is about to return some, by munmap, or (`kept`) but for its addresses.
+void note_unmapping(AddressRange range, bool kept);
+
 /// Calls a function of the allocator that returns a block of so many bytes, or nullptr.
 template <typename Allocate>
 inline void* allocated_noted(RawKind kind, std::uint64_t bytes, std::uint8_t alignment, Allocate allocate) {

@@ -37,5 +37,8 @@ enum prepared_operation {
   kOpStart,   /* thread */
   kOpEnd,     /* this thread ends; without it, it stays until the process ends */
   kOpFork,    /* process */
-  kOpSpawn    /* process, as a program of its own */
+  kOpSpawn,   /* process, as a program of its own */
+  kOpMap,     /* slot, bytes: anonymous memory */
+  kOpUnmap,   /* slot, bytes */
+  kOpReturn   /* slot, first page, pages */
 };

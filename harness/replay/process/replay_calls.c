@@ -168,6 +168,33 @@ static void free_slot(struct worker* worker) {
   done(slot);
 }
 
+/* What the program mapped for itself. */
+static void map(struct worker* worker) {
+  struct slot* const slot = slot_of(worker);
+  const uint64_t bytes = number(&worker->reader);
+  void* const memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  slot->block = memory == MAP_FAILED ? NULL : memory;
+  worker->failed += memory == MAP_FAILED;
+  done(slot);
+}
+
+static void unmap(struct worker* worker) {
+  struct slot* const slot = slot_of(worker);
+  const uint64_t bytes = number(&worker->reader);
+  if (slot->block != NULL) munmap(slot->block, bytes);
+  slot->block = NULL;
+  done(slot);
+}
+
+static void return_pages(struct worker* worker) {
+  struct slot* const slot = slot_of(worker);
+  const uint64_t first = number(&worker->reader);
+  const uint64_t pages = number(&worker->reader);
+  if (slot->block != NULL) madvise(slot->block + first * kPage, pages * kPage, MADV_DONTNEED);
+  done(slot);
+}
+
 static void open_reader(struct reader* reader, uint64_t thread) {
   reader->block = own_memory(sizeof(struct prepared_block) + kPreparedBlockBytes);
   read_file(&reader->next, sizeof reader->next, process.threads + thread * sizeof(uint64_t));
@@ -275,6 +302,15 @@ static void step(struct worker* worker) {
       break;
     case kOpSpawn:
       spawn(number(reader));
+      break;
+    case kOpMap:
+      map(worker);
+      break;
+    case kOpUnmap:
+      unmap(worker);
+      break;
+    case kOpReturn:
+      return_pages(worker);
       break;
     case kOpEnd:
       worker->ended = 1;
