@@ -69,7 +69,6 @@ bool read_range(Bytes& bytes, Event& event) {
 
 /// Fails for ranges that are not in ascending order, or beyond any address space.
 bool read_ranges(Bytes& bytes, Event& event) {
-  event.ranges.clear();
   std::uint64_t at = 0;
   for (std::uint64_t left = bytes.varint(); left != 0 && !bytes.failed(); --left) {
     const std::uint64_t between = bytes.varint();
@@ -88,6 +87,7 @@ bool read_event(Bytes& bytes, Event& event) {
   if ((head & 15) >= record::kEventKinds) return false;
   event.kind = static_cast<EventKind>(head & 15);
   event.first = head >> 4;
+  event.ranges.clear();
   if (event.first == kAbove) {
     const std::uint64_t more = bytes.varint();
     if (more > ~std::uint64_t{0} - kAbove) return false;
@@ -157,6 +157,7 @@ void CallsFile::read_parts() {
     if (part.head.raw_bytes > record::kMostPartBytes) damaged(where, "a part is larger than any that zerotax writes");
     at += part.head.stored_bytes;
     last = part.head.kind == record::kAboutCalls;
+    if (last && part.head.process != 0) damaged(where, "its last part is of a process");
     if (last) {
       if (at != bytes_) damaged(fmt::format("byte {}", at), "something follows its last part");
       const std::string text = unpacked(part);

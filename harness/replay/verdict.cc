@@ -5,26 +5,36 @@
 #include <utility>
 #include <vector>
 
-#include "base/units.h"
+#include "base/less.h"
 #include "replay/result.h"
 
 namespace zerotax::replay {
 namespace {
 
 
-Measured<double> error_of(const Count& recorded, const Count& replayed) {
+/// Differences that are no more than the pages and stacks of two programs.
+constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t kSlackCounts = 16;
+
+Measured<double> error_of(const Count& recorded, const Count& replayed, std::uint64_t slack) {
   if (!recorded) return NotAvailable{recorded.why()};
   if (!replayed) return NotAvailable{replayed.why()};
-  if (*recorded == *replayed) return 0.0;
+  if (less(std::max(*recorded, *replayed), std::min(*recorded, *replayed)) <= slack) return 0.0;
   if (*recorded == 0) return NotAvailable{"the recorded run had none"};
   return static_cast<double>(*replayed) / static_cast<double>(*recorded) - 1;
 }
 
 Errors errors_of(const record::CallsCounts& recorded, const record::CallsCounts& replayed) {
-  const auto error = [&](Count record::CallsCounts::*count) { return error_of(recorded.*count, replayed.*count); };
+  const auto of_count = [&](Count record::CallsCounts::*count) {
+    return error_of(recorded.*count, replayed.*count, kSlackCounts);
+  };
+  const auto of_bytes = [&](Count record::CallsCounts::*count) {
+    return error_of(recorded.*count, replayed.*count, kSlackBytes);
+  };
   using C = record::CallsCounts;
-  return {error(&C::minor_faults), error(&C::zero_fill_faults), error(&C::kernel_zeroed_bytes),    error(&C::refilled_bytes), error(&C::returned_bytes),
-          error(&C::zeroed_bytes), error(&C::redundant_zeroed_bytes), error(&C::mapping_calls),  error(&C::peak_bytes)};
+  return {of_count(&C::minor_faults),           of_count(&C::zero_fill_faults), of_bytes(&C::kernel_zeroed_bytes),
+          of_bytes(&C::refilled_bytes),         of_bytes(&C::returned_bytes),   of_bytes(&C::zeroed_bytes),
+          of_bytes(&C::redundant_zeroed_bytes), of_count(&C::mapping_calls),    of_bytes(&C::peak_bytes)};
 }
 
 std::string sentence(const Errors& errors, const std::string& allocator) {
@@ -35,7 +45,7 @@ std::string sentence(const Errors& errors, const std::string& allocator) {
                                                                   {"peak memory", &errors.peak_bytes}};
   std::vector<std::string> words;
   for (const auto& [name, error] : rows) {
-    if (*error) words.push_back(fmt::format("{} {:+.1f} %", name, **error * 100));
+    if (*error) words.push_back(**error == 0 ? fmt::format("{} 0", name) : fmt::format("{} {:+.1f} %", name, **error * 100));
   }
   return fmt::format("Replay under {}, as recorded, differs from the recorded run by: {}.", allocator,
                      fmt::join(words, ", "));

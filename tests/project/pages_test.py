@@ -16,7 +16,7 @@ UNITS = "ns|Âµs|ms|s|seconds?|minutes?|hours?|%|bytes|KiB|MiB|GiB|TiB|kB|MB|GB|Ã
 NUMBER = re.compile(rf"(?<![\w.,])\d[\d,.]*\s?(?:{UNITS})(?![\w/])")
 # Every page together; no page in bytes alone, for it may have pictures.
 MOST_BYTES = 200_000
-MOST_PAGES = 31
+MOST_PAGES = 32
 MOST_LINES = 250
 
 
