@@ -80,7 +80,7 @@ bool read_ranges(Bytes& bytes, Event& event) {
   return !bytes.failed();
 }
 
-/// Reads the next event; false if it is none.
+/// Reads the next event; false if there is no such event.
 bool read_event(Bytes& bytes, Event& event) {
   constexpr std::uint8_t kAbove = 15;
   const std::uint8_t head = bytes.byte();

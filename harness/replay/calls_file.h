@@ -21,7 +21,8 @@ struct Event {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< of kTouched, and one of kReturn: first page, pages
 };
 
-/// A file of record --calls, opened to be read. What is wrong with it is a UsageError: its name, the place, and what to do.
+/// A file of record --calls, opened to be read. Its functions throw UsageError for a damaged file, with its name and
+/// the place of the damage.
 class CallsFile {
  public:
   explicit CallsFile(const std::string& path);

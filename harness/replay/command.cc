@@ -22,7 +22,8 @@ constexpr const char* kExamples =
     "  zerotax replay service.calls --allocator glibc --allocator mine=./libmine.so\n"
     "  zerotax replay service.calls --allocator glibc \\\n"
     "      --env glibc:MALLOC_TRIM_THRESHOLD_=1073741824 --json replay.json\n"
-    "Each allocator is replayed twice: under the recorder, for counts, and without, for times. Exit status 1: an allocator "
+    "Each allocator is replayed twice: under the recorder, for counts, and without, for times. Exit status 1: an "
+    "allocator "
     "failed.\n";
 
 struct Options {
@@ -58,20 +59,17 @@ ExitStatus run(const Options& options) {
   return replay.complete && any_failed(replay) ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
-const Subcommand command("replay", Question::kProgram,
-                         "make the calls of a recorded program again, under other allocators and settings", kExamples,
-                         [](Arguments& arguments) -> std::function<ExitStatus()> {
-                           const auto options = std::make_shared<Options>();
-                           arguments.option("file", options->file, "file of zerotax record --calls")
-                               .shown_as("FILE")
-                               .required()
-                               .path();
-                           options->measure.add_allocators(arguments);
-                           arguments.flag("--free-running", options->free_running,
-                                          "keep the recorded order of calls within each thread and for each block only");
-                           add_json(arguments, options->measure.json);
-                           return [options] { return run(*options); };
-                         });
+const Subcommand command(
+    "replay", Question::kProgram, "make the calls of a recorded program again, under other allocators and settings",
+    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      arguments.option("file", options->file, "file of zerotax record --calls").shown_as("FILE").required().path();
+      options->measure.add_allocators(arguments);
+      arguments.flag("--free-running", options->free_running,
+                     "keep the recorded order of calls within each thread and for each block only");
+      add_json(arguments, options->measure.json);
+      return [options] { return run(*options); };
+    });
 
 }  // namespace
 }  // namespace zerotax::replay

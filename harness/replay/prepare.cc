@@ -34,11 +34,11 @@ constexpr std::size_t kRangesAtOnce = 16;
 
 /// The blocks of a process, between two events.
 struct Blocks {
-  record::AddressMap slots;  ///< by 1 + the number of the block
+  record::AddressMap slots;              ///< by 1 + the number of the block
   std::vector<std::uint64_t> sizes;      ///< by slot
   std::vector<std::uint64_t> populated;  ///< by slot: bytes
   std::vector<std::uint32_t> returns;    ///< by slot: times that pages of the block were returned
-  std::vector<std::uint32_t> turns;  ///< operations on each slot so far
+  std::vector<std::uint32_t> turns;      ///< operations on each slot so far
   std::vector<std::uint32_t> unused;
   std::set<std::uint64_t> mapped;  ///< numbers of those that the program mapped for itself
   std::uint64_t count = 0;
@@ -64,10 +64,10 @@ class Preparation {
   Preparation(const CallsFile& file, std::size_t process, PreparedFile& out, bool free_running, Prepared& sums)
       : file_(file), process_(process), free_running_(free_running), sums_(sums), streams_(out, !free_running) {}
 
-  Blocks blocks;                              ///< those of its parent, at first
+  Blocks blocks;                                    ///< those of its parent, at first
   std::map<std::uint64_t, std::uint32_t> children;  ///< by the number of the fork
-  std::map<std::uint32_t, Blocks> forked;     ///< by child: what it begins with
-  std::vector<std::uint32_t> spawned;         ///< other programs, that it starts at its end
+  std::map<std::uint32_t, Blocks> forked;           ///< by child: what it begins with
+  std::vector<std::uint32_t> spawned;               ///< other programs, that it starts at its end
 
   prepared_process run();
 
@@ -99,13 +99,14 @@ class Preparation {
   bool free_running_;
   Prepared& sums_;
   Streams streams_;
-  /// Of large blocks, and what the program mapped: the ranges that are populated, each after so many returns of the block.
+  /// Of large blocks, and what the program mapped: the ranges that are populated, each after so many returns of the
+  /// block.
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Ranges>>> pages_;
   std::uint64_t forks_ = 0;
   std::uint64_t event_ = 0;
 };
 
-/// What is populated of a block is known when it ends, and is written when it begins.
+/// The populated pages of a block are known when it ends, and are written when it begins.
 void Preparation::find_pages() {
   std::uint64_t count = blocks.count;
   std::unordered_map<std::uint64_t, std::uint32_t> returns;
@@ -163,8 +164,8 @@ void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& r
   }
 }
 
-/// A block begins to live in a slot, and what of it is populated is written. Of a large one nothing is known if the recording
-/// stopped before: then it counts as written, too; of what the program mapped, not.
+/// A block begins to live in a slot, and its populated pages are written. If the recording stopped before a large block
+/// ended, they are unknown, and all of it counts as written; a mapping of the program then counts as not written.
 void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
   blocks.sizes[slot] = bytes;

@@ -132,7 +132,8 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
   std::vector<Allocator> allocators;
   for (const std::string& word : all) {
     const std::string name = word.substr(0, word.find('='));
-    if (!names.insert(name).second) throw UsageError(fmt::format("allocator '{}' is given twice", name), "leave one of them out");
+    if (!names.insert(name).second)
+      throw UsageError(fmt::format("allocator '{}' is given twice", name), "leave one of them out");
     std::vector<std::string> own;
     for (const std::string& each : env) {
       if (parse_env_word(each).allocator == name) own.push_back(each);

@@ -14,16 +14,16 @@ namespace zerotax::replay {
 /// resolve_program_allocator.
 std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words, const std::vector<std::string>& env);
 
-/// What a recording is replayed with.
+/// How a recording is replayed.
 struct Plan {
   std::vector<Allocator> allocators;
   bool free_running = false;
   double timeout_s = 60;
 };
 
-/// Replays the recording under each allocator, once under the recorder for its counts and once without for its times, and
-/// puts what they did into `replay`. Returns false if a signal asked for an end. Throws MachineError if the blocks of the
-/// recording do not fit in memory, or nothing can be counted here.
+/// Replays the recording under each allocator, once under the recorder for its counts and once without for its times,
+/// and puts what they did into `replay`. Returns false if a signal asked for an end. Throws MachineError if the blocks
+/// of the recording do not fit in memory, or nothing can be counted here.
 bool replay_calls(const CallsFile& file, const Plan& plan, Replay& replay);
 
 }  // namespace zerotax::replay

@@ -23,8 +23,8 @@ PreparedFile::PreparedFile(std::string path, std::uint32_t processes, bool free_
 void PreparedFile::write(std::uint64_t offset, const void* from, std::size_t bytes) {
   std::size_t done = 0;
   while (done < bytes) {
-    const ssize_t more = ::pwrite(fd_.get(), static_cast<const char*>(from) + done, bytes - done,
-                                  static_cast<off_t>(offset + done));
+    const ssize_t more =
+        ::pwrite(fd_.get(), static_cast<const char*>(from) + done, bytes - done, static_cast<off_t>(offset + done));
     if (more < 0) {
       throw MachineError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)),
                          "point TMPDIR at a folder with several times the space of the recording");

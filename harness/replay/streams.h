@@ -36,7 +36,7 @@ class Streams {
   /// `ordered`: threads take turns.
   Streams(PreparedFile& file, bool ordered) : file_(file), ordered_(ordered) {}
 
-  /// What follows is done by this thread. False if it ended before, or nobody is left who could start it.
+  /// This thread does the following operations. False if it ended before, or nobody is left who could start it.
   bool turn_to(std::uint32_t thread);
   void end_thread();
   /// One operation of the current thread.

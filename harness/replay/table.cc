@@ -47,13 +47,15 @@ Table times_table(const Replay& replay) {
 
 std::string replay_text(const Replay& replay) {
   const Recording& recording = replay.recording;
-  std::string text = wrap(fmt::format("{}: {} of {} and {}, {}", recording.path, format_counted(recording.calls, "call"),
-                                      format_counted(recording.processes, "process", "processes"),
-                                      format_counted(recording.threads, "thread"), format_size(recording.bytes)),
-                          "", "  ");
+  std::string text =
+      wrap(fmt::format("{}: {} of {} and {}, {}", recording.path, format_counted(recording.calls, "call"),
+                       format_counted(recording.processes, "process", "processes"),
+                       format_counted(recording.threads, "thread"), format_size(recording.bytes)),
+           "", "  ");
   text += "\n" + counts_table(replay).text() + "\n" + times_table(replay).text() + "\n";
   for (const Replayed& each : replay.replays) {
-    if (!each.counts.minor_faults) text += wrap(fmt::format("{}: {}", each.name, each.counts.minor_faults.why()), "", "  ");
+    if (!each.counts.minor_faults)
+      text += wrap(fmt::format("{}: {}", each.name, each.counts.minor_faults.why()), "", "  ");
     const std::uint64_t failed = each.failed_calls.value_or(0);
     if (failed != 0) text += wrap(fmt::format("{}: {} failed.", each.name, format_counted(failed, "call")), "", "  ");
   }

@@ -11,7 +11,6 @@
 namespace zerotax::replay {
 namespace {
 
-
 /// Differences that are no more than the pages and stacks of two programs.
 constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kSlackCounts = 16;
@@ -38,14 +37,16 @@ Errors errors_of(const record::CallsCounts& recorded, const record::CallsCounts&
 }
 
 std::string sentence(const Errors& errors, const std::string& allocator) {
-  const std::pair<const char*, const Measured<double>*> rows[] = {{"zero-fill faults", &errors.zero_fill_faults},
-                                                                  {"memory zeroed by the kernel", &errors.kernel_zeroed_bytes},
-                                                                  {"refilled memory", &errors.refilled_bytes},
-                                                                  {"memory zeroed by the allocator", &errors.zeroed_bytes},
-                                                                  {"peak memory", &errors.peak_bytes}};
+  const std::pair<const char*, const Measured<double>*> rows[] = {
+      {"zero-fill faults", &errors.zero_fill_faults},
+      {"memory zeroed by the kernel", &errors.kernel_zeroed_bytes},
+      {"refilled memory", &errors.refilled_bytes},
+      {"memory zeroed by the allocator", &errors.zeroed_bytes},
+      {"peak memory", &errors.peak_bytes}};
   std::vector<std::string> words;
   for (const auto& [name, error] : rows) {
-    if (*error) words.push_back(**error == 0 ? fmt::format("{} 0", name) : fmt::format("{} {:+.1f} %", name, **error * 100));
+    if (*error)
+      words.push_back(**error == 0 ? fmt::format("{} 0", name) : fmt::format("{} {:+.1f} %", name, **error * 100));
   }
   return fmt::format("Replay under {}, as recorded, differs from the recorded run by: {}.", allocator,
                      fmt::join(words, ", "));
@@ -59,16 +60,16 @@ bool any_failed(const Replay& replay) {
 }
 
 void add_verdict(Replay& replay) {
-  const auto same = std::find_if(replay.replays.begin(), replay.replays.end(),
-                                 [](const Replayed& each) { return each.as_recorded; });
+  const auto same =
+      std::find_if(replay.replays.begin(), replay.replays.end(), [](const Replayed& each) { return each.as_recorded; });
   if (replay.recording.limited) {
     replay.prediction =
         "How well replay predicts is unknown: the recording stopped at --calls-limit, and the recorded run went on.";
   } else if (same == replay.replays.end()) {
-    replay.prediction = fmt::format("How well replay predicts is unknown: the program was recorded with {}{}{}, which was not "
-                                    "replayed.",
-                                    replay.recording.allocator, replay.recording.env.empty() ? "" : " and ",
-                                    fmt::join(replay.recording.env, " "));
+    replay.prediction = fmt::format(
+        "How well replay predicts is unknown: the program was recorded with {}{}{}, which was not "
+        "replayed.",
+        replay.recording.allocator, replay.recording.env.empty() ? "" : " and ", fmt::join(replay.recording.env, " "));
   } else {
     replay.errors = errors_of(replay.recording.counts, same->counts);
     replay.prediction = sentence(*replay.errors, same->name);

@@ -1,5 +1,6 @@
-// Damaged and hostile files of recorded calls: random ones from a seed, for so many seconds. Each is refused by a UsageError,
-// or prepared; and what is prepared runs to its end in build/bin/replay-calls, without a crash. Usage: calls_random
+// Damaged and hostile files of recorded calls: random ones from a seed, for so many seconds. Each is refused by a
+// UsageError, or prepared; and what is prepared runs to its end in build/bin/replay-calls, without a crash. Usage:
+// calls_random
 // [--seconds N] [--seed N] [--replay PROGRAM].
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,11 +1,10 @@
-#include "record/calls/encoder.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <unordered_map>
 
 #include "calls_testing.h"
+#include "record/calls/encoder.h"
 
 namespace zerotax::record {
 namespace {
@@ -24,7 +23,14 @@ std::string events_of(const std::vector<RawCall>& calls) {
 TEST(CallEncoder, BlocksHaveNumbersInPlaceOfAddresses) {
   EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kCalloc, 0x2000, 70), raw(RawKind::kFree, 0x1000),
                        raw(RawKind::kMalloc, 0x1000, 6), raw(RawKind::kFree, 0x1000), raw(RawKind::kFree, 0x2000)}),
-            Events().add(EventKind::kMalloc, 5).add(EventKind::kCalloc, 70).add(EventKind::kFree, 1).add(EventKind::kMalloc, 6).add(EventKind::kFree, 0).add(EventKind::kFree, 1).text);
+            Events()
+                .add(EventKind::kMalloc, 5)
+                .add(EventKind::kCalloc, 70)
+                .add(EventKind::kFree, 1)
+                .add(EventKind::kMalloc, 6)
+                .add(EventKind::kFree, 0)
+                .add(EventKind::kFree, 1)
+                .text);
 }
 
 TEST(CallEncoder, AFreeOfAnUnknownBlockIsCountedAndLeftOut) {
@@ -35,9 +41,10 @@ TEST(CallEncoder, AFreeOfAnUnknownBlockIsCountedAndLeftOut) {
 }
 
 TEST(CallEncoder, ReallocEndsItsBlockUnlessItFails) {
-  EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kGrowing, 0x1000), raw(RawKind::kGrown, 0x3000, 50),
-                       raw(RawKind::kGrowing, 0x3000), raw(RawKind::kGrown, 0, 60), raw(RawKind::kFree, 0x3000)}),
-            Events().add(EventKind::kMalloc, 5).add(EventKind::kRealloc, 1, {50}).add(EventKind::kFree, 0).text);
+  EXPECT_EQ(
+      events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kGrowing, 0x1000), raw(RawKind::kGrown, 0x3000, 50),
+                 raw(RawKind::kGrowing, 0x3000), raw(RawKind::kGrown, 0, 60), raw(RawKind::kFree, 0x3000)}),
+      Events().add(EventKind::kMalloc, 5).add(EventKind::kRealloc, 1, {50}).add(EventKind::kFree, 0).text);
   EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kGrowing, 0x1000), raw(RawKind::kGrown, 0, 0)}),
             Events().add(EventKind::kMalloc, 5).add(EventKind::kFree, 0).text)
       << "realloc to nothing frees";
@@ -49,23 +56,28 @@ TEST(CallEncoder, RangesOfPagesStandBeforeTheEndOfTheirBlock) {
   EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 1 << 20), raw(RawKind::kTouched, 0x1000),
                        raw(RawKind::kTouched, 0x1000, 9 | 2 * pages), raw(RawKind::kTouched, 0x1000, 0 | 3 * pages),
                        raw(RawKind::kTouched, 0x1000, 3 | pages), raw(RawKind::kFree, 0x1000)}),
-            Events().add(EventKind::kMalloc, 1 << 20).add(EventKind::kTouched, 0, {2, 0, 4, 5, 2}).add(EventKind::kFree, 0).text);
+            Events()
+                .add(EventKind::kMalloc, 1 << 20)
+                .add(EventKind::kTouched, 0, {2, 0, 4, 5, 2})
+                .add(EventKind::kFree, 0)
+                .text);
 }
 
 TEST(CallEncoder, PartsOfAMappingAreReturnedAndTheLastOneEndsIt) {
   const std::uint64_t base = 0x10000;
-  EXPECT_EQ(events_of({raw(RawKind::kMapped, base, 8 * 4096), raw(RawKind::kPopulated, base + 4096, 2 * 4096),
-                       raw(RawKind::kReturned, base + 4096, 4096), raw(RawKind::kUnmapped, base + 2 * 4096, 4096),
-                       raw(RawKind::kPopulated, base - 4096, 4 * 4096), raw(RawKind::kUnmapped, base - 4096, 20 * 4096)}),
-            Events()
-                .add(EventKind::kMap, 8 * 4096)
-                .add(EventKind::kTouched, 0, {1, 1, 2})
-                .add(EventKind::kReturn, 0, {1, 1})
-                .add(EventKind::kReturn, 0, {2, 1})
-                .add(EventKind::kTouched, 0, {1, 0, 2})
-                .add(EventKind::kReturn, 0, {0, 2})
-                .add(EventKind::kUnmap, 0)
-                .text);
+  EXPECT_EQ(
+      events_of({raw(RawKind::kMapped, base, 8 * 4096), raw(RawKind::kPopulated, base + 4096, 2 * 4096),
+                 raw(RawKind::kReturned, base + 4096, 4096), raw(RawKind::kUnmapped, base + 2 * 4096, 4096),
+                 raw(RawKind::kPopulated, base - 4096, 4 * 4096), raw(RawKind::kUnmapped, base - 4096, 20 * 4096)}),
+      Events()
+          .add(EventKind::kMap, 8 * 4096)
+          .add(EventKind::kTouched, 0, {1, 1, 2})
+          .add(EventKind::kReturn, 0, {1, 1})
+          .add(EventKind::kReturn, 0, {2, 1})
+          .add(EventKind::kTouched, 0, {1, 0, 2})
+          .add(EventKind::kReturn, 0, {0, 2})
+          .add(EventKind::kUnmap, 0)
+          .text);
 }
 
 TEST(CallEncoder, AChildBeginsWithWhatItsParentHadAtTheFork) {
@@ -89,8 +101,14 @@ TEST(CallEncoder, ThreadsAndPausesAreSaidWhereTheyChange) {
   late.idle = 21;
   encoder.add(3, late);
   encoder.add(3, raw(RawKind::kEnd, 0));
-  EXPECT_EQ(encoder.events(),
-            Events().add(EventKind::kMalloc, 1).add(EventKind::kThread, 3).add(EventKind::kMalloc, 1).add(EventKind::kIdle, 20).add(EventKind::kFree, 0).add(EventKind::kEnd, 0).text);
+  EXPECT_EQ(encoder.events(), Events()
+                                  .add(EventKind::kMalloc, 1)
+                                  .add(EventKind::kThread, 3)
+                                  .add(EventKind::kMalloc, 1)
+                                  .add(EventKind::kIdle, 20)
+                                  .add(EventKind::kFree, 0)
+                                  .add(EventKind::kEnd, 0)
+                                  .text);
 }
 
 TEST(AddressMap, HoldsWhatAMapHolds) {

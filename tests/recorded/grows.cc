@@ -1,5 +1,5 @@
-// A buffer that grows: grows STEPS BYTES. It begins with BYTES, which are written, and realloc adds as many in each step,
-// of which the first half is written. STEPS small blocks come between, and are freed at the end.
+// A buffer that grows: grows STEPS BYTES. It begins with BYTES, which are written, and realloc adds as many in each
+// step, of which the first half is written. STEPS small blocks come between, and are freed at the end.
 #include <cstdlib>
 #include <cstring>
 #include <vector>

@@ -33,7 +33,11 @@ class CallsFiles : public ::testing::Test {
 Events usual() {
   Events events;
   events.add(kMalloc, 100).add(kCalloc, 1 << 20).add(kAligned, 5000, {12}).add(kThread, 1).add(kIdle, 20);
-  events.add(kTouched, 1, {2, 0, 3, 5, 1}).add(kRealloc, 2, {1 << 21}).add(kRealloc, 0, {16}).add(kEnd, 0).add(kThread, 0);
+  events.add(kTouched, 1, {2, 0, 3, 5, 1})
+      .add(kRealloc, 2, {1 << 21})
+      .add(kRealloc, 0, {16})
+      .add(kEnd, 0)
+      .add(kThread, 0);
   events.add(kFree, 0).add(kMap, 1 << 16).add(kTouched, 0, {1, 1, 2}).add(kReturn, 0, {0, 4}).add(kUnmap, 0);
   return events;
 }

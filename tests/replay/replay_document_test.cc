@@ -1,6 +1,6 @@
-#include "replay/document.h"
-
 #include <gtest/gtest.h>
+
+#include "replay/document.h"
 
 namespace zerotax::replay {
 namespace {

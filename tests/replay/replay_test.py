@@ -23,7 +23,8 @@ class Recording:
     def __init__(self, folder, *command, options=(), status=0):
         self.path = folder / "x.calls"
         report = folder / "record.json"
-        done = zerotax("record", "--force", "--text", "/dev/null", "--json", report, "--calls", self.path, *options, "--", *command)
+        done = zerotax("record", "--force", "--text", "/dev/null", "--json", report, "--calls", self.path, *options, "--",
+                       *command)
         assert done.returncode == status, done.stderr
         self.said = done.stderr
         self.report = json.loads(report.read_text())

@@ -37,7 +37,8 @@ class CallEncoder {
   void expect(const RawCall& call) const { now_.live.prefetch(call.address); }
   /// No more will follow.
   void finish();
-  /// A process forked at this ticket. Continues from the blocks of that moment, if it is known and was not asked for before.
+  /// A process forked at this ticket. Continues from the blocks of that moment, if it is known and was not asked for
+  /// before.
   std::optional<CallEncoder> take_child(std::uint64_t ticket);
   /// The number of the fork at a ticket.
   [[nodiscard]] std::optional<std::uint64_t> fork_number(std::uint64_t ticket) const;

@@ -27,8 +27,8 @@ inline constexpr std::size_t kMostPartBytes = std::size_t{1} << 24;
 /// So much of a process's calls is compressed at a time.
 inline constexpr std::size_t kUsualPartBytes = std::size_t{256} << 10;
 
-/// What an event is: the lower half of its first byte. The upper half is its first number; 15: a varint of what is above 15
-/// follows. More numbers, as varints, in brackets.
+/// What an event is: the lower half of its first byte. The upper half is its first number; 15: a varint of what is
+/// above 15 follows. More numbers, as varints, in brackets.
 enum class EventKind : std::uint8_t {
   kMalloc,   ///< bytes
   kCalloc,   ///< bytes

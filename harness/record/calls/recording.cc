@@ -45,8 +45,9 @@ std::string allocator_of(const Record& record) {
 
 CallsCounts counts_of(const Totals& totals) {
   const KernelMetrics& kernel = totals.kernel;
-  return {kernel.minor_faults, kernel.zero_fill_faults,  kernel.zeroed_bytes, kernel.refilled_bytes,         kernel.returned_bytes,
-          totals.zeroed_bytes, totals.redundant_zeroed_bytes, totals.mapping_calls, kernel.peak_bytes};
+  return {kernel.minor_faults,           kernel.zero_fill_faults, kernel.zeroed_bytes,
+          kernel.refilled_bytes,         kernel.returned_bytes,   totals.zeroed_bytes,
+          totals.redundant_zeroed_bytes, totals.mapping_calls,    kernel.peak_bytes};
 }
 
 }  // namespace
@@ -80,7 +81,8 @@ void CallsRecording::open_area(const std::string& path) {
   const bool made = fd && (::geteuid() != 0 || ::fchmod(fd.get(), 0666) == 0) &&
                     ::ftruncate(fd.get(), static_cast<off_t>(kCallAreaBytes)) == 0;
   void* const memory =
-      made ? ::mmap(nullptr, kCallAreaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0) : MAP_FAILED;
+      made ? ::mmap(nullptr, kCallAreaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0)
+           : MAP_FAILED;
   if (memory == MAP_FAILED) {
     throw MachineError(fmt::format("cannot make {}: {}", path, std::strerror(errno)),
                        "point TMPDIR at a folder that you may write to; check ulimit -f and -v");
@@ -228,7 +230,8 @@ void CallsRecording::release_rings() {
     Process& process = processes_[i];
     if (process.rings.empty() || process.stream->ended == 0) continue;
     const auto is_next = [&](const Process& other) { return other.stream->pid == process.stream->pid; };
-    const bool replaced = std::any_of(processes_.begin() + static_cast<std::ptrdiff_t>(i) + 1, processes_.end(), is_next);
+    const bool replaced =
+        std::any_of(processes_.begin() + static_cast<std::ptrdiff_t>(i) + 1, processes_.end(), is_next);
     if (!replaced && (::kill(process.stream->pid, 0) == 0 || errno != ESRCH)) continue;
     if (!process.encoder) continue;
     while (drain_process(i, true)) {

@@ -31,8 +31,8 @@ class CallsRecording {
 
   /// The program has ended: takes what is left.
   void stop();
-  /// Writes what the run counted, and closes the file. `started_ns`: of the program (CLOCK_MONOTONIC). Returns a line on the
-  /// file for people. Throws MachineError if the file could not be written.
+  /// Writes what the run counted, and closes the file. `started_ns`: of the program (CLOCK_MONOTONIC). Returns a line
+  /// on the file for people. Throws MachineError if the file could not be written.
   std::string finish(const Record& record, const RecordTarget& target, std::int64_t started_ns);
 
  private:

@@ -8,14 +8,14 @@
 
 namespace zerotax::record {
 
-/// Blocks by their address, for several threads, without a lock. `Block` has a member `begin`, which is never 0. In memory
-/// that is not part of the program's anonymous memory.
+/// Blocks by their address, for several threads, without a lock. `Block` has a member `begin`, which is never 0. In
+/// memory that is not part of the program's anonymous memory.
 template <typename Block>
 class BlockTable {
  public:
-  /// Maps it, empty or (`keep`) with the blocks that it has: in a child of fork, whose parent goes on with the memory that
-  /// both see. Without memory for it, nothing is remembered. `unknown`: an address of none of the blocks may be asked for,
-  /// and is to be told apart by the caller.
+  /// Maps it, empty or (`keep`) with the blocks that it has: in a child of fork, whose parent keeps the memory
+  /// that both see. Without memory for it, nothing is remembered. `unknown`: an address of none of the blocks may be
+  /// asked for, and is to be told apart by the caller.
   void open(bool keep, bool unknown) {
     // Shared: the kernel counts it as shared memory, not as the program's anonymous memory.
     void* const memory =
@@ -33,7 +33,8 @@ class BlockTable {
     levels_used_ = 0;
   }
 
-  /// Whether a block may be remembered: the one question that every free asks, for there are a few in every C++ program.
+  /// Whether a block may be remembered: the one question that every free asks, for there are a few in every C++
+  /// program.
   [[nodiscard]] bool may_have(const void* block) const {
     return filters_[filter_of(block)].load(std::memory_order_relaxed) != 0;
   }

@@ -1,33 +1,19 @@
 #include "record/preload/calls.h"
 
-#include <fcntl.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <x86intrin.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-
-#include "os/clock.h"
-#include "os/unique_fd.h"
+#include "os/page.h"
 #include "record/preload/block_table.h"
+#include "record/preload/call_ring.h"
 #include "record/preload/examine.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
-
-// Weak: glibc has it since 2.32 (sys/single_threaded.h).
-extern "C" [[gnu::weak]] char __libc_single_threaded;  // NOLINT(bugprone-reserved-identifier)
 
 namespace zerotax::record {
 
 bool calls_noted = false;
 
 namespace {
+
+Real next{};  ///< the functions after those here
 
 /// A block whose pages are looked at before it is given back.
 struct PagedBlock {
@@ -38,226 +24,30 @@ constinit BlockTable<PagedBlock> paged_blocks;
 /// What the program mapped for itself. It may have unmapped parts since: the driver knows.
 constinit BlockTable<PagedBlock> mapped_ranges;
 
-/// What a thread writes to.
-struct Writer {
-  CallRing* ring;
-  std::uint64_t head;
-  std::uint64_t limit;      ///< of head: from here on there is to ask
-  std::uint64_t populated;  ///< calls of the ring that are backed by pages
-  std::uint64_t ticks;      ///< when the clock was read last
-  std::uint32_t until_clock;  ///< calls
-  std::uint64_t forked_at;
-  bool over;                ///< it ended, or found no ring
-};
-constinit thread_local Writer writer [[gnu::tls_model("initial-exec")]] = {};
-
-CallArea* area = nullptr;
-CallStream* stream = nullptr;
-Real next{};
-pthread_key_t end_key;
-bool has_end_key = false;
-
-CallRing* map_ring(std::size_t index) {
-  const char* const path = std::getenv(kCallsVariable);
-  if (path == nullptr) return nullptr;
-  const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd) return nullptr;
-  void* const memory = ::mmap(nullptr, sizeof(CallRing), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(),
-                              static_cast<off_t>(kRingsOffset + index * sizeof(CallRing)));
-  return memory == MAP_FAILED ? nullptr : static_cast<CallRing*>(memory);
-}
-
-/// The index of a ring that nobody has, or kRings.
-std::size_t take_ring() {
-  const std::size_t used = area->rings_used;
-  for (std::size_t i = 0; i < used && i < kRings; ++i) {
-    RingState expected = RingState::kFree;
-    if (area->ring_states[i].compare_exchange_strong(expected, RingState::kUsed)) return i;
-  }
-  for (std::size_t i = area->rings_used.fetch_add(1); i < kRings; i = area->rings_used.fetch_add(1)) {
-    RingState expected = RingState::kFree;
-    if (area->ring_states[i].compare_exchange_strong(expected, RingState::kUsed)) return i;
-  }
-  area->rings_used = kRings;
-  return kRings;
-}
-
-void wake_driver() {
-  if (area->sleeping == 0) return;
-  ++area->wake;
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&area->wake), FUTEX_WAKE, 1, nullptr, nullptr, 0);
-}
-
-/// The ring is full. Returns false if nobody empties it any more.
-bool wait_for_driver(const CallRing& ring, std::uint64_t head) {
-  constexpr std::int64_t kPatience_ns = 10'000'000'000;
-  const std::int64_t began = monotonic_ns();
-  while (head - ring.tail.load(std::memory_order_acquire) >= kRingCalls) {
-    if (area->stopped != 0 || monotonic_ns() - began > kPatience_ns) return false;
-    wake_driver();
-    const timespec pause{0, 50'000};
-    ::nanosleep(&pause, nullptr);
-  }
-  return true;
-}
-
-void lose() {
-  ++stream->lost;
-  writer.over = true;
-  writer.ring = nullptr;
-}
-
-/// Sets the limit for the next piece of the ring, once it may be written.
-bool next_piece() {
-  Writer& own = writer;
-  const OwnWork work;
-  if (area->stopped != 0) return false;
-  wake_driver();
-  if (!wait_for_driver(*own.ring, own.head)) {
-    // Nobody listens: nor will anybody later.
-    area->stopped = 1;
-    return false;
-  }
-  if (own.populated < kRingCalls && own.head >= own.populated) {
-    if (!have_pages(&own.ring->calls[own.populated], kPieceCalls * sizeof(RawCall))) return false;
-    own.populated += kPieceCalls;
-  }
-  const std::uint64_t room = own.ring->tail.load(std::memory_order_acquire) + kRingCalls - own.head;
-  own.limit = own.head + (room < kPieceCalls - own.head % kPieceCalls ? room : kPieceCalls - own.head % kPieceCalls);
-  return true;
-}
-
-/// The thread's ring, or nullptr if it has none and gets none.
-bool begin_thread() {
-  Writer& own = writer;
-  if (own.over || stream == nullptr || area->stopped != 0) return false;
-  const OwnWork work;
-  const std::size_t index = take_ring();
-  own.ring = index == kRings ? nullptr : map_ring(index);
-  if (own.ring == nullptr || !have_pages(own.ring, 4096)) {
-    lose();
-    return false;
-  }
-  own.ring->thread = stream->threads.fetch_add(1);
-  own.ring->tail = 0;
-  own.ring->head = 0;
-  own.ring->stream = static_cast<std::uint32_t>(stream - &area->streams[0]) + 1;
-  own.head = own.limit = own.populated = 0;
-  own.ticks = __rdtsc();
-  own.until_clock = 1;
-  if (has_end_key) ::pthread_setspecific(end_key, own.ring);
-  return true;
-}
-
-/// Where the thread's next call is written; nullptr: nowhere.
-RawCall* next_call() {
-  Writer& own = writer;
-  // A new child of fork, which has not begun its stream.
-  if (guard.alive == 0 && process != nullptr) return nullptr;
-  if (own.ring == nullptr && !begin_thread()) return nullptr;
-  if (own.head == own.limit && !next_piece()) return nullptr;
-  return &own.ring->calls[own.head % kRingCalls];
-}
-
-void publish() { writer.ring->head.store(++writer.head, std::memory_order_release); }
-
-/// Without the bus lock while there is but one thread: who starts a second one clears the C library's flag before.
-std::uint64_t next_ticket() {
-  if (&__libc_single_threaded == nullptr || __libc_single_threaded == 0) {
-    return stream->tickets.fetch_add(1, std::memory_order_relaxed);
-  }
-  const std::uint64_t ticket = stream->tickets.load(std::memory_order_relaxed);
-  stream->tickets.store(ticket + 1, std::memory_order_relaxed);
-  return ticket;
-}
-
-/// The binary logarithm of the ticks since it was read last. To read it takes as long as a call: calls that follow each
-/// other fast have it read for one in sixteen.
-[[gnu::noinline]] std::uint8_t read_clock() {
-  constexpr std::uint64_t kSlow = 1U << 15;
-  const std::uint64_t now = __rdtsc();
-  const std::uint64_t idle = now > writer.ticks ? now - writer.ticks : 0;
-  writer.ticks = now;
-  writer.until_clock = idle < kSlow ? 16 : 1;
-  return static_cast<std::uint8_t>(class_of(idle));
-}
-
-/// Notes a call.
-void note(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment = 0) {
-  RawCall* const call = next_call();
-  if (call == nullptr) return;
-  const std::uint8_t idle = --writer.until_clock == 0 ? read_clock() : 0;
-  *call = {next_ticket(), kind, alignment, idle, {}, reinterpret_cast<std::uintptr_t>(block), bytes};
-  publish();
-}
-
 /// A range of populated pages, with the first of them counted from that on which the block begins.
 void note_range(void* context, AddressRange pages) {
   const auto& block = *static_cast<const PagedBlock*>(context);
   const std::uint64_t first = (pages.begin - page_floor(block.begin)) / kPageBytes;
   const std::uint64_t number = pages.bytes() / kPageBytes;
-  note(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), first | number << 32);
+  note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), first | number << 32);
 }
 
-/// What of a block is populated. If that is unknown nothing is said, and if nothing is, an empty range.
+/// Notes the populated pages of a block: an empty range first, so that a block without any is told from an unknown one.
 void note_pages(PagedBlock& block) {
   if (process == nullptr) return;
   const OwnWork own;
-  note(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), 0);
+  note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), 0);
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
   if (!for_each_populated(pages, note_range, &block)) {
-    note(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), pages.bytes() / kPageBytes << 32);
+    note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), pages.bytes() / kPageBytes << 32);
   }
 }
 
 void note_populated(AddressRange pages) {
   const auto visit = [](void* /*context*/, AddressRange populated) {
-    note(RawKind::kPopulated, reinterpret_cast<const void*>(populated.begin), populated.bytes());
+    note_call(RawKind::kPopulated, reinterpret_cast<const void*>(populated.begin), populated.bytes());
   };
   for_each_populated(pages, visit, nullptr);
-}
-
-/// The last of the destructors of a thread's values: those of allocators and of the program may still free.
-void end_thread(void* ring) {
-  constexpr unsigned kRounds = 3;  // PTHREAD_DESTRUCTOR_ITERATIONS is 4
-  constinit static thread_local unsigned round [[gnu::tls_model("initial-exec")]] = 0;
-  if (++round < kRounds && ::pthread_setspecific(end_key, ring) == 0) return;
-  if (!calls_noted || writer.ring != ring) return;
-  note(RawKind::kEnd, nullptr, 0);
-  const OwnWork work;
-  writer.over = true;
-  writer.ring = nullptr;
-  ::munmap(ring, sizeof(CallRing));
-}
-
-CallStream* begin_stream(std::uint32_t parent, std::uint64_t forked_at) {
-  const std::uint32_t index = area->streams_used.fetch_add(1);
-  if (index >= kStreams) return nullptr;
-  CallStream& own = area->streams[index];
-  own.pid = ::getpid();
-  own.parent = parent;
-  own.forked_at = forked_at;
-  own.started_ns = monotonic_ns();
-  own.ready = 1;
-  return &own;
-}
-
-void open_area() {
-  const char* const path = std::getenv(kCallsVariable);
-  if (path == nullptr) return;
-  const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  std::uint64_t magic = 0;
-  if (!fd || ::pread(fd.get(), &magic, sizeof magic, 0) != sizeof magic || magic != kCallAreaMagic) return;
-  void* const memory = ::mmap(nullptr, kRingsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (memory == MAP_FAILED) return;
-  area = static_cast<CallArea*>(memory);
-  writer.forked_at = kNoTicket;
-  stream = area->stopped == 0 ? begin_stream(0, kNoTicket) : nullptr;
-  if (stream == nullptr) return;
-  paged_blocks.open(false, false);
-  mapped_ranges.open(false, false);
-  has_end_key = ::pthread_key_create(&end_key, end_thread) == 0;
-  calls_noted = true;
 }
 
 void* noted_malloc(std::size_t bytes) {
@@ -332,7 +122,11 @@ void stand_before_allocator() {
 }  // namespace
 
 void begin_calls() {
-  if (area == nullptr) open_area();
+  if (open_call_area()) {
+    paged_blocks.open(false, false);
+    mapped_ranges.open(false, false);
+    calls_noted = true;
+  }
   if (calls_noted && real.malloc != noted_malloc) stand_before_allocator();
 }
 
@@ -340,40 +134,32 @@ void stop_calls() { calls_noted = false; }
 
 void begin_calls_in_child() {
   if (!calls_noted) return;
-  const std::uint64_t forked_at = writer.forked_at;
-  if (writer.ring != nullptr) ::munmap(static_cast<void*>(writer.ring), sizeof(CallRing));
-  writer = {};
-  writer.forked_at = kNoTicket;
   paged_blocks.open(true, false);
   mapped_ranges.open(true, false);
-  stream = begin_stream(static_cast<std::uint32_t>(stream - &area->streams[0]) + 1, forked_at);
-  if (stream == nullptr) calls_noted = false;
+  calls_noted = begin_child_stream();
 }
 
 void note_fork() {
-  if (!calls_noted || next_call() == nullptr) return;
-  note(RawKind::kFork, nullptr, 0);
-  writer.forked_at = writer.ring->calls[(writer.head - 1) % kRingCalls].ticket;
+  if (calls_noted) note_fork_call();
 }
 
-void note_forked() { writer.forked_at = kNoTicket; }
+void note_forked() { forget_fork(); }
 
 void note_held_blocks() {
-  if (!calls_noted || process == nullptr || stream->pid != ::getpid() || guard.alive == 0) return;
+  if (!calls_noted || process == nullptr || !is_own_stream() || guard.alive == 0) return;
   const TimedOwnWork own;
   paged_blocks.for_each([](void* /*context*/, PagedBlock& block) { note_pages(block); }, nullptr);
   const auto note_mapping = [](void* /*context*/, PagedBlock& mapping) {
     note_populated(range_of(reinterpret_cast<const void*>(mapping.begin), mapping.bytes).pages());
   };
   mapped_ranges.for_each(note_mapping, nullptr);
-  stream->ended = 1;
-  wake_driver();
+  end_stream();
 }
 
 void note_mapped(AddressRange range) {
   if (!notes_here(state)) return;
   mapped_ranges.remember({range.begin, range.bytes()});
-  note(RawKind::kMapped, reinterpret_cast<const void*>(range.begin), page_ceiling(range.bytes()));
+  note_call(RawKind::kMapped, reinterpret_cast<const void*>(range.begin), page_ceiling(range.bytes()));
 }
 
 void note_unmapping(AddressRange range, bool kept) {
@@ -387,32 +173,32 @@ void note_unmapping(AddressRange range, bool kept) {
   if (!kept && mapped_ranges.may_have(begin) && mapped_ranges.take(begin, mapping) && mapping.bytes > range.bytes()) {
     mapped_ranges.remember({range.end, mapping.bytes - range.bytes()});
   }
-  note(kept ? RawKind::kReturned : RawKind::kUnmapped, begin, page_ceiling(range.bytes()));
+  note_call(kept ? RawKind::kReturned : RawKind::kUnmapped, begin, page_ceiling(range.bytes()));
 }
 
 void note_allocation(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment) {
   if (bytes >= kPagedBytes) paged_blocks.remember({reinterpret_cast<std::uintptr_t>(block), bytes});
-  note(kind, block, bytes, alignment);
+  note_call(kind, block, bytes, alignment);
 }
 
 void note_release(const void* block) {
   PagedBlock paged{};
   if (paged_blocks.may_have(block) && paged_blocks.take(block, paged)) note_pages(paged);
-  note(RawKind::kFree, block, 0);
+  note_call(RawKind::kFree, block, 0);
 }
 
 void note_growing(const void* old) {
   if (old == nullptr) return;
   PagedBlock paged{};
   if (paged_blocks.may_have(old) && paged_blocks.take(old, paged)) note_pages(paged);
-  note(RawKind::kGrowing, old, paged.bytes);
+  note_call(RawKind::kGrowing, old, paged.bytes);
 }
 
 void note_grown(const void* block, std::uint64_t bytes) {
   if (block != nullptr && bytes >= kPagedBytes) {
     paged_blocks.remember({reinterpret_cast<std::uintptr_t>(block), bytes});
   }
-  note(RawKind::kGrown, block, bytes);
+  note_call(RawKind::kGrown, block, bytes);
 }
 
 }  // namespace zerotax::record

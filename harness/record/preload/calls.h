@@ -8,14 +8,14 @@
 
 namespace zerotax::record {
 
-/// Notes the calls of the allocator for `record --calls`. Functions that note stand before the allocator's in `real`, where
-/// that was asked for: elsewhere it costs nothing.
+/// Notes the calls of the allocator for `record --calls`. Functions that note stand before the allocator's in `real`,
+/// where that was asked for: elsewhere it costs nothing.
 
 /// Whether calls are noted in this process.
 extern bool calls_noted;
 
-/// Begins to, if the driver wants it; may be called again while nothing is known yet. As early as the allocator's functions
-/// are known: libraries allocate before our constructor.
+/// Begins to, if the driver wants it; may be called again while nothing is known yet. As early as the allocator's
+/// functions are known: libraries allocate before our constructor.
 void begin_calls();
 /// The process is not recorded after all.
 void stop_calls();

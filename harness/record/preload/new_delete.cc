@@ -64,9 +64,7 @@ struct Operator {
 
 struct NoThrow;  // std::nothrow_t: its address says all
 
-/// The operator that throws is called for what it returns at once by its nothrow sibling, so that no exception passes
-/// through a call that is counted; if that fails, it is called itself, and does what it does.
-/// What an operator is asked for besides a size: its alignment, as a binary logarithm, or 0.
+/// The alignment among the arguments of an operator, as a binary logarithm, or 0.
 std::uint8_t alignment_of() { return 0; }
 std::uint8_t alignment_of(const void* /*quietly*/) { return 0; }
 std::uint8_t alignment_of(std::size_t alignment, const void* /*quietly*/ = nullptr) {
@@ -77,11 +75,12 @@ std::uint8_t alignment_of(std::size_t alignment, const void* /*quietly*/ = nullp
 template <typename Allocate>
 void* call_operator(std::size_t bytes, std::uint8_t alignment, Allocate allocate) {
   const RawKind kind = alignment == 0 ? RawKind::kMalloc : RawKind::kAligned;
-  return counted(bytes, [&] {
-    return allocated_live(bytes, [&] { return allocated_noted(kind, bytes, alignment, allocate); });
-  });
+  return counted(
+      bytes, [&] { return allocated_live(bytes, [&] { return allocated_noted(kind, bytes, alignment, allocate); }); });
 }
 
+/// The operator that throws is called for what it returns at once by its nothrow sibling, so that no exception passes
+/// through a call that is counted; if that fails, it is called itself, and does what it does.
 template <typename... More>
 void* allocate(Operator& throwing, Operator& nothrow, std::size_t bytes, More... more) {
   using Throwing = void* (*)(std::size_t, More...);

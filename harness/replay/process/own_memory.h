@@ -1,7 +1,7 @@
 #pragma once
 
-/* What the replay needs for itself: pages of a file in memory, which are no anonymous memory of the process, and their faults,
- * counted. */
+/* What the replay needs for itself: pages of a file in memory, which are no anonymous memory of the process, and their
+ * faults, counted. */
 
 #include <stddef.h>
 #include <stdint.h>

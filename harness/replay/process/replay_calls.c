@@ -1,8 +1,8 @@
 /* Makes the calls of a recording again, for the allocator that it is run with: replay-calls FILE PROCESS
  *
- * FILE is prepared and checked by the command (prepared.h). This program allocates nothing for itself: what it needs is mapped
- * to be shared, so that it is no anonymous memory, and the faults of that are counted. At its end each process prints one line:
- * calls, those that failed, and minor faults that were for the replay itself.
+ * FILE is prepared and checked by the command (prepared.h). This program allocates nothing for itself: what it needs is
+ * mapped to be shared, so that it is no anonymous memory, and the faults of that are counted. At its end each process
+ * prints one line: calls, those that failed, and minor faults that were for the replay itself.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -143,7 +143,7 @@ static void allocate(struct worker* worker, enum prepared_operation operation) {
       break;
     case kOpRealloc:
       block = realloc(slot->block, bytes);
-      /* As the program saw it succeed, it goes on without the old block. */
+      /* The program saw it succeed, and has no old block any more. */
       if (block == NULL && slot->block != NULL && bytes != 0) free(slot->block);
       break;
     default: {
@@ -172,8 +172,7 @@ static void free_slot(struct worker* worker) {
 static void map(struct worker* worker) {
   struct slot* const slot = slot_of(worker);
   const uint64_t bytes = number(&worker->reader);
-  void* const memory =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   slot->block = memory == MAP_FAILED ? NULL : memory;
   worker->failed += memory == MAP_FAILED;
   done(slot);
