@@ -72,7 +72,7 @@ def test_the_reader_of_the_docs_finds_every_call(tmp_path, program, status):
     for key, kind in (("mallocs", "malloc"), ("callocs", "calloc"), ("aligned", "aligned"), ("reallocs", "realloc"),
                       ("frees", "free")):
         assert [row[key] for row in rows] == [found.count(kind, i) for i in range(len(rows))]
-    assert all(row["lost_calls"] == 0 for row in rows)
+    assert all(row["lost_threads"] == 0 for row in rows)
     assert not found.about["limited"] and found.about["allocator"] == "libc.so.6"
     assert found.about["recorded"]["kernel_zeroed_bytes"] == totals["kernel"]["zeroed_bytes"]
 

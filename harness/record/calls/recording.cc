@@ -286,7 +286,7 @@ CallsProcess CallsRecording::row_of(const Process& process, const Record& record
     if (row.fork) row.parent = parent - 1;
   }
   row.threads = process.stream->threads;
-  row.lost_calls = process.stream->lost;
+  row.lost_threads = process.stream->lost;
   if (!process.encoder) return row;
   const CallCounts& counts = process.encoder->counts();
   row.mallocs = counts.mallocs;
@@ -316,12 +316,20 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
                        "free some space, or give --calls another path");
   }
   std::uint64_t calls = 0;
+  std::uint64_t lost = 0;
   for (const CallsProcess& each : all.processes) {
     calls += each.mallocs + each.callocs + each.aligned + each.reallocs + each.frees;
+    lost += each.lost_threads;
   }
+  std::string missing;
+  if (lost != 0) missing += fmt::format("; {} more were lost, for there was no room", format_counted(lost, "thread"));
+  if (record.processes.size() > processes_.size()) {
+    missing += fmt::format("; {} more could not be recorded",
+                           format_counted(record.processes.size() - processes_.size(), "process", "processes"));
+  }
+  if (all.limited) missing += "; the recording stopped at --calls-limit";
   return fmt::format("{}: {} of {}, {}{}\n", path_, format_counted(calls, "call"),
-                     format_counted(all.processes.size(), "process", "processes"), format_size(written_),
-                     all.limited ? "; the recording stopped at --calls-limit" : "");
+                     format_counted(all.processes.size(), "process", "processes"), format_size(written_), missing);
 }
 
 }  // namespace zerotax::record

@@ -24,7 +24,7 @@ struct CallsProcess {
   std::uint64_t frees = 0;
   std::uint64_t maps = 0;
   std::uint64_t unknown_frees = 0;
-  std::uint64_t lost_calls = 0;
+  std::uint64_t lost_threads = 0;
 };
 
 /// What the recorded run counted, all processes together: replay under the same allocator must count the same.

@@ -40,14 +40,8 @@ CallStream* stream = nullptr;
 pthread_key_t end_key;
 bool has_end_key = false;
 
-CallRing* map_ring(std::size_t index) {
-  const char* const path = std::getenv(kCallsVariable);
-  if (path == nullptr) return nullptr;
-  const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd) return nullptr;
-  void* const memory = ::mmap(nullptr, sizeof(CallRing), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(),
-                              static_cast<off_t>(kRingsOffset + index * sizeof(CallRing)));
-  return memory == MAP_FAILED ? nullptr : static_cast<CallRing*>(memory);
+CallRing* ring_at(std::size_t index) {
+  return reinterpret_cast<CallRing*>(reinterpret_cast<char*>(area) + kRingsOffset) + index;
 }
 
 /// The index of a ring that nobody has, or kRings.
@@ -116,7 +110,7 @@ bool begin_thread() {
   if (own.over || stream == nullptr || area->stopped != 0) return false;
   const OwnWork work;
   const std::size_t index = take_ring();
-  own.ring = index == kRings ? nullptr : map_ring(index);
+  own.ring = index == kRings ? nullptr : ring_at(index);
   if (own.ring == nullptr || !have_pages(own.ring, 4096)) {
     lose();
     return false;
@@ -172,10 +166,8 @@ void end_thread(void* ring) {
   if (++round < kRounds && ::pthread_setspecific(end_key, ring) == 0) return;
   if (writer.ring != ring) return;
   note_call(RawKind::kEnd, nullptr, 0);
-  const OwnWork work;
   writer.over = true;
   writer.ring = nullptr;
-  ::munmap(ring, sizeof(CallRing));
 }
 
 CallStream* begin_stream(std::uint32_t parent, std::uint64_t forked_at) {
@@ -206,7 +198,8 @@ bool open_call_area() {
   const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   std::uint64_t magic = 0;
   if (!fd || ::pread(fd.get(), &magic, sizeof magic, 0) != sizeof magic || magic != kCallAreaMagic) return false;
-  void* const memory = ::mmap(nullptr, kRingsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  // With the rings of threads to come: a program may forbid itself to open files.
+  void* const memory = ::mmap(nullptr, kCallAreaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
   if (memory == MAP_FAILED) return false;
   area = static_cast<CallArea*>(memory);
   writer.forked_at = kNoTicket;
@@ -218,7 +211,6 @@ bool open_call_area() {
 
 bool begin_child_stream() {
   const std::uint64_t forked_at = writer.forked_at;
-  if (writer.ring != nullptr) ::munmap(static_cast<void*>(writer.ring), sizeof(CallRing));
   writer = {};
   writer.forked_at = kNoTicket;
   stream = begin_stream(static_cast<std::uint32_t>(stream - &area->streams[0]) + 1, forked_at);
