@@ -85,6 +85,7 @@ const Rule kRules[] = {
     {"--baseline", [](Text) { return true; }},  // check/subject.h has a rule of its own
     {"--benchmark-json", [](Text text) { return has(text, R"("executable": "zerotax compare")"); }},
     {"--bmf", is_bencher},
+    {"--calls", [](Text text) { return text.starts_with("ZTXCALLS"); }},
     {"--csv", [](Text text) { return text.starts_with("allocator_old,allocator_new,"); }},
     {"--faults", [](Text text) { return text.starts_with(R"({"time_ns":)") && has(text, R"("class":)"); }},
     {"--folded", is_folded},

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
@@ -14,6 +15,7 @@
 #include "observe/flame_graph.h"
 #include "os/program_file.h"
 #include "os/utc.h"
+#include "record/calls/recording.h"
 #include "record/document.h"
 #include "record/outside/result.h"
 #include "record/outside/scope.h"
@@ -31,6 +33,7 @@ constexpr const char* kExamples =
     "  zerotax record --json record.json -- python3 -c 'bytearray(10**8)'\n"
     "  zerotax record --allocator mimalloc -- ./service\n"
     "  zerotax record --svg redundant.svg --folded redundant.folded -- make\n"
+    "  zerotax record --calls service.calls -- ./service # for zerotax replay\n"
     "  zerotax record --pid 4711 --seconds 5             # a running process\n"
     "  zerotax record --cgroup /system.slice/redis.service --seconds 5\n"
     "A running process, and a program that takes no library (static, Go, musl), are recorded from outside: counted and "
@@ -47,6 +50,8 @@ struct RecordOptions {
   std::string folded;
   std::string svg;
   std::string pprof;
+  std::string calls;
+  std::string calls_limit = "1GiB";
   std::string weight = "redundant";
   pid_t pid = 0;
   std::string cgroup;
@@ -56,6 +61,7 @@ struct RecordOptions {
   bool has_cgroup = false;
   bool has_seconds = false;
   bool has_weight = false;
+  bool has_calls_limit = false;
 };
 
 bool runs_already(const RecordOptions& options) { return options.has_pid || options.has_cgroup || options.all; }
@@ -79,12 +85,19 @@ void check(const RecordOptions& options, const std::vector<std::string>& words) 
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 86400");
   }
-  if (runs_already(options) && (!options.allocator.empty() || !options.env.empty())) {
-    throw UsageError(
-        fmt::format("--allocator and --env apply only to a command, but {} is given", options.has_pid      ? "--pid"
-                                                                                      : options.has_cgroup ? "--cgroup"
-                                                                                                           : "--all"),
-        "leave one of them out");
+  if (options.calls == "-") throw UsageError("--calls cannot go to standard output", "give it a path");
+  if (options.has_calls_limit && options.calls.empty()) {
+    throw UsageError("--calls-limit is given without --calls", "add --calls FILE, or leave it out");
+  }
+  if (!runs_already(options)) return;
+  const char* const target = options.has_pid ? "--pid" : options.has_cgroup ? "--cgroup" : "--all";
+  if (!options.calls.empty()) {
+    throw UsageError(fmt::format("--calls applies only to a command, but {} is given", target),
+                     "leave one of them out");
+  }
+  if (!options.allocator.empty() || !options.env.empty()) {
+    throw UsageError(fmt::format("--allocator and --env apply only to a command, but {} is given", target),
+                     "leave one of them out");
   }
 }
 
@@ -146,19 +159,30 @@ ExitStatus run(const RecordOptions& options) {
                  {"--json", options.json},
                  {"--folded", options.folded},
                  {"--svg", options.svg},
-                 {"--pprof", options.pprof}},
+                 {"--pprof", options.pprof},
+                 {"--calls", options.calls}},
                 inputs);
   const std::string outside = words.empty() ? "" : why_outside_only(resolve_program(words.front()));
   if (scope || (!outside.empty() && options.allocator.empty())) {
-    return run_outside(options, std::move(scope), words, outside);
+    if (options.calls.empty()) return run_outside(options, std::move(scope), words, outside);
+    throw UsageError(fmt::format("the calls of '{}' cannot be recorded: it {}", words.front(), outside),
+                     "leave --calls out, and it is recorded from outside");
   }
-  const RecordTarget target = resolve_record_target(words, options.allocator, options.env);
+  RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
+  std::optional<CallsRecording> calls;
+  if (!options.calls.empty()) {
+    calls.emplace(arena, options.calls, parse_size(options.calls_limit));
+    target.call_area = calls->area_path();
+  }
   const std::string started = utc_now();
   RunWatch watch(arena);
   const ForegroundResult result = run_recorded(target, arena);
   watch.stop();
-  write(options, record_result(target, result, arena, started, &watch), weight);
+  if (calls) calls->stop();
+  const Record record = record_result(target, result, arena, started, &watch);
+  write(options, record, weight);
+  if (calls) fmt::print(stderr, "{}", calls->finish(record, target, result.started_ns));
   return static_cast<ExitStatus>(result.exit_status);
 }
 
@@ -196,6 +220,12 @@ const Subcommand command(
           .option("--pprof", options->pprof,
                   "write sites in pprof's format, all weights that are known: for go tool pprof, Parca, Pyroscope")
           .path();
+      arguments.option("--calls", options->calls, "write each call of the allocator to this file, for zerotax replay")
+          .path();
+      const Argument limit =
+          arguments.option("--calls-limit", options->calls_limit, "stop writing calls when the file has this size")
+              .shown_as("SIZE")
+              .with_default();
       const Argument weight =
           arguments
               .option("--weight", options->weight,
@@ -205,12 +235,13 @@ const Subcommand command(
               .shown_as("WEIGHT")
               .completed_by(stack_weight_names)
               .with_default();
-      return [options, arguments, pid, cgroup, seconds, weight] {
+      return [options, arguments, pid, cgroup, seconds, weight, limit] {
         arguments.refuse_leftover();
         options->has_pid = pid.given();
         options->has_cgroup = cgroup.given();
         options->has_seconds = seconds.given();
         options->has_weight = weight.given();
+        options->has_calls_limit = limit.given();
         return run(*options);
       };
     });

@@ -17,6 +17,7 @@ struct RecordTarget {
   std::string program;                 ///< its file
   std::string library;                 ///< what is preloaded into it
   std::optional<Allocator> allocator;  ///< instead of its own; with `preload` set
+  std::string call_area;               ///< the file that calls are noted in (record --calls); empty: none
 };
 
 /// Finds the program and the library. `allocator` is NAME or NAME=PATH, or empty for the program's own; `env` are words

@@ -8,7 +8,8 @@ README = (SOURCE / "harness" / "README.md").read_text()
 # Code that runs in other processes does not belong to its room's library.
 INSIDE = {"record/preload": {"base", "os", "meter", "record"}, "fork/process": {"fork"},
           "snapshot/process": {"os", "snapshot"}, "bench/preload": set(),
-          "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"}}
+          "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"},
+          "replay/process": {"replay"}}
 
 
 def rows(heading):

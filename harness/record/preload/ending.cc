@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "record/preload/calls.h"
 #include "record/preload/holdings.h"
 #include "record/preload/process.h"
 #include "record/preload/redirect.h"
@@ -47,6 +48,7 @@ extern "C" {
     if (!zerotax::record::returns_are_watched()) return zerotax_real_syscall(number, a, b, c, d, e, f);
     return zerotax::record::return_by_number(__builtin_return_address(0), number, a, b, c);
   }
+  zerotax::record::note_held_blocks();
   zerotax::record::close_holdings();
   const long result = zerotax_real_syscall(number, a, b, c, d, e, f);
   zerotax::record::reopen_holdings();

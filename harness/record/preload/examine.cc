@@ -83,6 +83,10 @@ bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& popula
   return true;
 }
 
+bool for_each_populated(AddressRange pages, Pagemap::Visit visit, void* context) {
+  return with_pagemap([&](const Pagemap& pagemap) { return pagemap.for_each_populated(pages, visit, context); });
+}
+
 Pagemap::Anonymous anonymous_in(AddressRange range) {
   std::optional<Pagemap::Anonymous> found;
   with_pagemap([&](const Pagemap& pagemap) {

@@ -15,6 +15,10 @@ bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redun
 /// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.
 bool populated_bytes(const void* block, std::size_t bytes, std::uint64_t& populated);
 
+/// Passes the populated pages of a range of whole pages to `visit`, range by range; some of them twice if the kernel
+/// refused at first. Returns false if pages cannot be looked at.
+bool for_each_populated(AddressRange pages, Pagemap::Visit visit, void* context);
+
 /// The populated private anonymous memory in the pages of a range; nothing of it if pages cannot be looked at.
 Pagemap::Anonymous anonymous_in(AddressRange range);
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "os/clock.h"
+#include "record/preload/calls.h"
 #include "record/preload/holdings.h"
 #include "record/preload/process.h"
 #include "record/preload/text.h"
@@ -82,6 +83,7 @@ int announced(const char* path, Environment environment, Become become) {
   resolve_if_early();
   const int saved = errno;
   ExecEntry* entry = announce(path, environment, monotonic_ns(), ::getpid());
+  note_held_blocks();
   close_holdings();
   errno = saved;
   const int status = become();

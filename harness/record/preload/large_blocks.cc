@@ -62,7 +62,7 @@ void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
   if (site == nullptr) site = is_whole ? current_site(kind) : note_site(kind, bytes, {});
   LiveBlock live{reinterpret_cast<std::uintptr_t>(block), bytes, populated, taken, site, 0};
   if (live_heap_counted) enter_site(live);
-  if (remember_block(live)) {
+  if (live_blocks.remember(live)) {
     if (!is_whole) ++thread.block->filled[class_of(bytes)].blocks;
   } else {
     give_to_pool(taken);
@@ -73,7 +73,7 @@ void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
 }
 
 bool end_block(const void* block, LiveBlock& ended) {
-  if (!take_block(block, ended)) return false;
+  if (!live_blocks.take(block, ended)) return false;
   const TimedOwnWork own;
   settle(ended);
   give_to_pool(ended.taken_bytes);
@@ -84,11 +84,11 @@ bool end_block(const void* block, LiveBlock& ended) {
 
 void restore_block(LiveBlock& ended) {
   if (live_heap_counted) enter_site(ended);
-  remember_block(ended);
+  live_blocks.remember(ended);
 }
 
 void settle_live_blocks() {
-  for_each_live_block([](void* /*context*/, LiveBlock& block) { settle(block); }, nullptr);
+  live_blocks.for_each([](void* /*context*/, LiveBlock& block) { settle(block); }, nullptr);
 }
 
 }  // namespace zerotax::record

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "os/got_hook.h"
+#include "record/preload/calls.h"
 #include "record/preload/counted.h"
 #include "record/preload/live_heap.h"
 #include "record/preload/real.h"
@@ -63,6 +64,21 @@ struct Operator {
 
 struct NoThrow;  // std::nothrow_t: its address says all
 
+/// The alignment among the arguments of an operator, as a binary logarithm, or 0.
+std::uint8_t alignment_of() { return 0; }
+std::uint8_t alignment_of(const void* /*quietly*/) { return 0; }
+std::uint8_t alignment_of(std::size_t alignment, const void* /*quietly*/ = nullptr) {
+  return static_cast<std::uint8_t>(class_of(alignment));
+}
+
+/// Calls an operator of the allocator's own.
+template <typename Allocate>
+void* call_operator(std::size_t bytes, std::uint8_t alignment, Allocate allocate) {
+  const RawKind kind = alignment == 0 ? RawKind::kMalloc : RawKind::kAligned;
+  return counted(
+      bytes, [&] { return allocated_live(bytes, [&] { return allocated_noted(kind, bytes, alignment, allocate); }); });
+}
+
 /// The operator that throws is called for what it returns at once by its nothrow sibling, so that no exception passes
 /// through a call that is counted; if that fails, it is called itself, and does what it does.
 template <typename... More>
@@ -72,8 +88,8 @@ void* allocate(Operator& throwing, Operator& nothrow, std::size_t bytes, More...
   if (throwing.is_allocators() && nothrow.find() != nullptr) {
     static const char kAnything = 0;
     const auto* const no_throw = reinterpret_cast<const NoThrow*>(&kAnything);
-    void* const block = counted(
-        bytes, [&] { return allocated_live(bytes, [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); }); });
+    void* const block =
+        call_operator(bytes, alignment_of(more...), [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); });
     if (block != nullptr) return block;
   }
   const auto function = throwing.as<Throwing>();
@@ -89,7 +105,7 @@ void* allocate_quietly(Operator& nothrow, std::size_t bytes, More... more) {
   const auto function = nothrow.as<void* (*)(std::size_t, More...)>();
   if (function == nullptr) return std::malloc(bytes);
   if (!nothrow.is_allocators()) return function(bytes, more...);
-  return counted(bytes, [&] { return allocated_live(bytes, [&] { return function(bytes, more...); }); });
+  return call_operator(bytes, alignment_of(more...), [&] { return function(bytes, more...); });
 }
 
 template <typename... More>
@@ -97,7 +113,7 @@ void release(Operator& remove, void* block, More... more) {
   const auto function = remove.as<void (*)(void*, More...)>();
   if (function == nullptr) return std::free(block);
   if (!remove.is_allocators()) return function(block, more...);
-  freed(block, [&] { released_live(block, [&] { function(block, more...); }); });
+  freed(block, [&] { released_live(block, [&] { released_noted(block, [&] { function(block, more...); }); }); });
 }
 
 }  // namespace

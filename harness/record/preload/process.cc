@@ -18,6 +18,7 @@
 #include "os/faults.h"
 #include "os/pagemap.h"
 #include "os/unique_fd.h"
+#include "record/preload/calls.h"
 #include "record/preload/ending.h"
 #include "record/preload/examine.h"
 #include "record/preload/first_pages.h"
@@ -136,6 +137,7 @@ void describe(ProcessSlot& slot, bool forked) {
 
 /// In a child of fork: opens a slot of its own if it can get one, else continues in that of its parent.
 void open_after_fork() {
+  begin_calls_in_child();
   ProcessSlot* const parent = process;
   ProcessSlot* const own = parent == nullptr ? nullptr : map_slot();
   open_pages();
@@ -253,9 +255,10 @@ void begin_process() {
     process = slot;
     open_pages();
     slot->ready = 1;
-    if (&__register_atfork != nullptr) __register_atfork(nullptr, nullptr, after_fork_in_child, &__dso_handle);
+    if (&__register_atfork != nullptr) __register_atfork(note_fork, note_forked, after_fork_in_child, &__dso_handle);
   }
   begin_live_heap(slot);
+  slot != nullptr ? begin_calls() : stop_calls();
   guard.alive = 1;
   state.block = claim_block();
   begin_samples(state);
@@ -275,6 +278,7 @@ void begin_process() {
 
 void note_end() {
   if (process == nullptr || guard.alive == 0 || process->pid != ::getpid()) return;
+  note_held_blocks();
   close_holdings();
   process->ended_ns = monotonic_ns();
   process->ended = 1;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "record/preload/calls.h"
 #include "record/preload/live_heap.h"
 
 namespace zerotax::record {
@@ -165,6 +166,7 @@ void resolve_real() {
   }
   real = plain_real = found;
   count_live_heap();
+  begin_calls();
   resolved = true;
   resolving = false;
 }

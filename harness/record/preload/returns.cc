@@ -8,6 +8,7 @@
 #include <cstdarg>
 
 #include "os/clock.h"
+#include "record/preload/calls.h"
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
@@ -175,6 +176,7 @@ void note_fresh(ThreadState& thread, AddressRange range) {
 int munmap_for(const void* caller, void* begin, std::size_t bytes) {
   ThreadState& thread = state;
   if (!count_mapping_call(thread)) return original.munmap(begin, bytes);
+  if (cause_of(thread, caller) == kByProgram) note_unmapping(range_of(begin, bytes), false);
   Return returned(thread, range_of(begin, bytes), kMunmap, caller);
   const int status = original.munmap(begin, bytes);
   returned.done(status == 0);
@@ -197,6 +199,7 @@ int madvise_for(const void* caller, void* begin, std::size_t bytes, int advice) 
     note_offer(thread, range_of(begin, bytes));
     return original.madvise(begin, bytes, advice);
   }
+  if (cause_of(thread, caller) == kByProgram) note_unmapping(range_of(begin, bytes), true);
   Return returned(thread, range_of(begin, bytes), kMadvise, caller);
   const int status = original.madvise(begin, bytes, advice);
   returned.done(status == 0);
@@ -250,6 +253,7 @@ void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd
   // MAP_FIXED_NOREPLACE fails where there is something.
   const bool replaces = (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0;
   if (!count_mapping_call(thread)) return original.mmap(begin, bytes, rights, flags, fd, offset);
+  const bool by_program = cause_of(thread, __builtin_return_address(0)) == kByProgram;
   const auto mapped = [&](void* memory) {
     if (memory == MAP_FAILED) return memory;
     if ((flags & MAP_PRIVATE) == 0) {
@@ -258,12 +262,15 @@ void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd
     }
     if ((flags & MAP_ANONYMOUS) != 0) {
       note_fresh(thread, range_of(memory, bytes));
+      // Stacks come with their threads.
+      if (by_program && (flags & MAP_STACK) == 0) note_mapped(range_of(memory, bytes));
     } else {
       note_file_pages(range_of(memory, page_ceiling(bytes)));
     }
     return memory;
   };
   if (!replaces) return mapped(original.mmap(begin, bytes, rights, flags, fd, offset));
+  if (by_program) note_unmapping(range_of(begin, bytes), false);
   Return returned(thread, range_of(begin, bytes), kMmap, __builtin_return_address(0));
   void* const memory = original.mmap(begin, bytes, rights, flags, fd, offset);
   returned.done(memory != MAP_FAILED);

@@ -1,0 +1,223 @@
+#include "record/calls/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "os/page.h"
+#include "record/calls/format.h"
+
+namespace zerotax::record {
+
+CallEncoder::CallEncoder(double ticks_per_ns) : idle_shift_(std::log2(ticks_per_ns)) {}
+
+void CallEncoder::note_idle(const RawCall& call) {
+  if (call.idle == 0) return;
+  const double ns = call.idle - idle_shift_;
+  if (ns >= kLeastIdle) append_event(events_, EventKind::kIdle, static_cast<std::uint64_t>(ns));
+}
+
+void CallEncoder::free_block(std::uint64_t address) {
+  const AddressMap::Entry* const found = now_.live.find(address);
+  if (found == nullptr) {
+    ++counts_.unknown;
+    return;
+  }
+  append_event(events_, EventKind::kFree, age(found->block));
+  now_.live.erase(found);
+  ++counts_.frees;
+}
+
+void CallEncoder::new_block(std::uint64_t address) {
+  // Freed where nobody noted it, in a thread that was lost.
+  if (const AddressMap::Entry* const stale = now_.live.find(address)) now_.live.erase(stale);
+  now_.live.insert(address, now_.blocks++);
+}
+
+/// realloc ended: its old block is gone, or was never known, or is still there, for it failed.
+void CallEncoder::grown(Thread& thread, const RawCall& call) {
+  const std::optional<std::uint64_t> old = std::exchange(thread.growing_block, std::nullopt);
+  const std::uint64_t old_address = std::exchange(thread.growing, 0);
+  if (call.address == 0) {
+    if (!old) return;
+    if (call.bytes != 0) {
+      now_.live.insert(old_address, *old);
+    } else {
+      append_event(events_, EventKind::kFree, age(*old));
+      ++counts_.frees;
+    }
+    return;
+  }
+  append_event(events_, EventKind::kRealloc, old ? age(*old) + 1 : 0);
+  append_varint(events_, call.bytes);
+  ++counts_.reallocs;
+  new_block(call.address);
+}
+
+void CallEncoder::end_touched(Thread& thread) {
+  const AddressMap::Entry* const found = now_.live.find(std::exchange(thread.touched, 0));
+  auto ranges = std::exchange(thread.ranges, {});
+  if (found != nullptr) append_ranges(found->block, ranges);
+}
+
+void CallEncoder::append_ranges(std::uint64_t block, Ranges& ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  // Neighbours, and what was passed twice, become one.
+  Ranges joined;
+  for (const auto& [first, pages] : ranges) {
+    if (!joined.empty() && first <= joined.back().first + joined.back().second) {
+      joined.back().second = std::max(joined.back().second, first + pages - joined.back().first);
+    } else {
+      joined.emplace_back(first, pages);
+    }
+  }
+  append_event(events_, EventKind::kTouched, age(block));
+  append_varint(events_, joined.size());
+  std::uint64_t at = 0;
+  for (const auto& [first, pages] : joined) {
+    append_varint(events_, first - at);
+    append_varint(events_, pages);
+    at = first + pages;
+  }
+}
+
+/// Of what the program mapped for itself: each range as it comes.
+void CallEncoder::populated(const RawCall& call) {
+  const std::uint64_t end = call.address + call.bytes;
+  auto piece = now_.pieces.upper_bound(call.address);
+  if (piece != now_.pieces.begin()) --piece;
+  for (; piece != now_.pieces.end() && piece->first < end; ++piece) {
+    const std::uint64_t from = std::max(piece->first, call.address);
+    const std::uint64_t to = std::min(piece->second.end, end);
+    if (from >= to) continue;
+    Ranges range{{(from - piece->second.base) / kPageBytes, (to - from) / kPageBytes}};
+    append_ranges(piece->second.block, range);
+  }
+}
+
+/// What is left of a block keeps its number.
+void CallEncoder::unmapped(const RawCall& call) {
+  const std::uint64_t end = call.address + call.bytes;
+  const bool kept = call.kind == RawKind::kReturned;
+  auto at = now_.pieces.upper_bound(call.address);
+  if (at != now_.pieces.begin()) --at;
+  while (at != now_.pieces.end() && at->first < end) {
+    const auto [begin, piece] = *at;
+    const std::uint64_t from = std::max(begin, call.address);
+    const std::uint64_t to = std::min(piece.end, end);
+    if (from >= to) {
+      ++at;
+      continue;
+    }
+    std::uint64_t& count = now_.piece_counts[piece.block];
+    if (!kept) {
+      at = now_.pieces.erase(at);
+      --count;
+      if (begin < from) now_.pieces[begin] = {from, piece.base, piece.block}, ++count;
+      if (to < piece.end) now_.pieces[to] = {piece.end, piece.base, piece.block}, ++count;
+      at = now_.pieces.lower_bound(to);
+    } else {
+      ++at;
+    }
+    if (count == 0) {
+      append_event(events_, EventKind::kUnmap, age(piece.block));
+      now_.piece_counts.erase(piece.block);
+    } else {
+      append_event(events_, EventKind::kReturn, age(piece.block));
+      append_varint(events_, (from - piece.base) / kPageBytes);
+      append_varint(events_, (to - from) / kPageBytes);
+    }
+  }
+}
+
+/// False if it is another kind of call.
+bool CallEncoder::note_mapping(const RawCall& call) {
+  switch (call.kind) {
+    case RawKind::kMapped:
+      append_event(events_, EventKind::kMap, call.bytes);
+      ++counts_.maps;
+      now_.piece_counts[now_.blocks] = 1;
+      now_.pieces[call.address] = {call.address + call.bytes, call.address, now_.blocks++};
+      return true;
+    case RawKind::kPopulated:
+      populated(call);
+      return true;
+    case RawKind::kReturned:
+    case RawKind::kUnmapped:
+      unmapped(call);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void CallEncoder::add(std::uint32_t number, const RawCall& call) {
+  if (number != thread_) append_event(events_, EventKind::kThread, number);
+  if (number != std::exchange(thread_, number) || current_ == nullptr) current_ = &threads_[number];
+  Thread& thread = *current_;
+  if (call.kind == RawKind::kTouched) {
+    if (thread.touched != 0 && thread.touched != call.address) end_touched(thread);
+    thread.touched = call.address;
+    if (call.bytes >> 32 != 0) thread.ranges.emplace_back(call.bytes & 0xffff'ffff, call.bytes >> 32);
+    return;
+  }
+  if (thread.touched != 0) end_touched(thread);
+  if (call.kind != RawKind::kGrown) note_idle(call);
+  if (call.kind >= RawKind::kMapped && note_mapping(call)) return;
+  const auto allocated = [&](EventKind kind, std::uint64_t& count) {
+    append_event(events_, kind, call.bytes);
+    if (kind == EventKind::kAligned) append_varint(events_, call.alignment);
+    ++count;
+    new_block(call.address);
+  };
+  switch (call.kind) {
+    case RawKind::kMalloc:
+      return allocated(EventKind::kMalloc, counts_.mallocs);
+    case RawKind::kCalloc:
+      return allocated(EventKind::kCalloc, counts_.callocs);
+    case RawKind::kAligned:
+      return allocated(EventKind::kAligned, counts_.aligned);
+    case RawKind::kFree:
+      return free_block(call.address);
+    case RawKind::kGrowing:
+      thread.growing = call.address;
+      if (const AddressMap::Entry* const found = now_.live.find(call.address)) {
+        thread.growing_block = found->block;
+        now_.live.erase(found);
+      }
+      return;
+    case RawKind::kGrown:
+      return grown(thread, call);
+    case RawKind::kFork:
+      forks_[call.ticket] = {counts_.forks++, now_};
+      append_event(events_, EventKind::kFork, 0);
+      return;
+    default:
+      append_event(events_, EventKind::kEnd, 0);
+      threads_.erase(number);
+      current_ = nullptr;
+  }
+}
+
+void CallEncoder::finish() {
+  for (auto& [number, thread] : threads_) {
+    if (thread.touched == 0) continue;
+    if (number != std::exchange(thread_, number)) append_event(events_, EventKind::kThread, number);
+    end_touched(thread);
+  }
+}
+
+std::optional<CallEncoder> CallEncoder::take_child(std::uint64_t ticket) {
+  const auto found = forks_.find(ticket);
+  if (found == forks_.end() || !found->second.state) return std::nullopt;
+  CallEncoder child(std::exp2(idle_shift_));
+  child.now_ = std::move(*found->second.state);
+  found->second.state.reset();
+  return child;
+}
+
+std::optional<std::uint64_t> CallEncoder::fork_number(std::uint64_t ticket) const {
+  const auto found = forks_.find(ticket);
+  return found == forks_.end() ? std::nullopt : std::optional(found->second.number);
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/calls/address_map.h"
+#include "record/preload/call_area.h"
+
+namespace zerotax::record {
+
+/// What a recording has of one process.
+struct CallCounts {
+  std::uint64_t mallocs = 0;
+  std::uint64_t callocs = 0;
+  std::uint64_t aligned = 0;
+  std::uint64_t reallocs = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t maps = 0;
+  std::uint64_t forks = 0;
+  std::uint64_t unknown = 0;  ///< frees of blocks from before the recording began: left out
+
+  [[nodiscard]] std::uint64_t calls() const { return mallocs + callocs + aligned + reallocs + frees; }
+};
+
+/// Turns the calls of a process, in their order, into the events of a file: numbers of blocks in place of addresses.
+class CallEncoder {
+ public:
+  /// `ticks_per_ns`: of the time stamp counter.
+  explicit CallEncoder(double ticks_per_ns);
+
+  void add(std::uint32_t thread, const RawCall& call);
+  /// This call will follow soon.
+  void expect(const RawCall& call) const { now_.live.prefetch(call.address); }
+  /// No more will follow.
+  void finish();
+  /// A process forked at this ticket. Continues from the blocks of that moment, if it is known and was not asked for
+  /// before.
+  std::optional<CallEncoder> take_child(std::uint64_t ticket);
+  /// The number of the fork at a ticket.
+  [[nodiscard]] std::optional<std::uint64_t> fork_number(std::uint64_t ticket) const;
+
+  [[nodiscard]] std::string& events() { return events_; }
+  [[nodiscard]] const CallCounts& counts() const { return counts_; }
+
+ private:
+  using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< first page, pages
+  struct Thread {
+    std::uint64_t touched = 0;  ///< the address of a block whose ranges are being gathered; 0: none
+    Ranges ranges;
+    std::uint64_t growing = 0;  ///< the address of a block inside realloc
+    std::optional<std::uint64_t> growing_block;
+  };
+
+  /// A piece of what the program mapped by one call.
+  struct Piece {
+    std::uint64_t end = 0;
+    std::uint64_t base = 0;  ///< where the whole began
+    std::uint64_t block = 0;
+  };
+  /// What is there at a fork.
+  struct State {
+    AddressMap live;
+    std::map<std::uint64_t, Piece> pieces;
+    std::map<std::uint64_t, std::uint64_t> piece_counts;
+    std::uint64_t blocks = 0;
+  };
+  struct Fork {
+    std::uint64_t number = 0;
+    std::optional<State> state;
+  };
+
+  [[nodiscard]] std::uint64_t age(std::uint64_t block) const { return now_.blocks - 1 - block; }
+  void new_block(std::uint64_t address);
+  void free_block(std::uint64_t address);
+  void grown(Thread& thread, const RawCall& call);
+  void end_touched(Thread& thread);
+  void append_ranges(std::uint64_t block, Ranges& ranges);
+  bool note_mapping(const RawCall& call);
+  void populated(const RawCall& call);
+  void unmapped(const RawCall& call);
+  void note_idle(const RawCall& call);
+
+  double idle_shift_;
+  std::string events_;
+  State now_;
+  std::uint32_t thread_ = 0;
+  Thread* current_ = nullptr;  ///< that of thread_, if it was looked up
+  std::map<std::uint32_t, Thread> threads_;
+  std::map<std::uint64_t, Fork> forks_;
+  CallCounts counts_;
+};
+
+}  // namespace zerotax::record

@@ -1,0 +1,235 @@
+#include "record/preload/call_ring.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "os/clock.h"
+#include "os/unique_fd.h"
+#include "record/preload/process.h"
+#include "record/preload/state.h"
+
+// Weak: glibc has it since 2.32 (sys/single_threaded.h).
+extern "C" [[gnu::weak]] char __libc_single_threaded;  // NOLINT(bugprone-reserved-identifier)
+
+namespace zerotax::record {
+namespace {
+
+/// What a thread writes to.
+struct Writer {
+  CallRing* ring;
+  std::uint64_t head;
+  std::uint64_t limit;        ///< of head: from here on there is to ask
+  std::uint64_t populated;    ///< calls of the ring that are backed by pages
+  std::uint64_t ticks;        ///< when the clock was read last
+  std::uint32_t until_clock;  ///< calls
+  std::uint64_t forked_at;
+  bool over;  ///< it ended, or found no ring
+};
+constinit thread_local Writer writer [[gnu::tls_model("initial-exec")]] = {};
+
+CallArea* area = nullptr;
+CallStream* stream = nullptr;
+pthread_key_t end_key;
+bool has_end_key = false;
+
+CallRing* ring_at(std::size_t index) {
+  return reinterpret_cast<CallRing*>(reinterpret_cast<char*>(area) + kRingsOffset) + index;
+}
+
+/// The index of a ring that nobody has, or kRings.
+std::size_t take_ring() {
+  const std::size_t used = area->rings_used;
+  for (std::size_t i = 0; i < used && i < kRings; ++i) {
+    RingState expected = RingState::kFree;
+    if (area->ring_states[i].compare_exchange_strong(expected, RingState::kUsed)) return i;
+  }
+  for (std::size_t i = area->rings_used.fetch_add(1); i < kRings; i = area->rings_used.fetch_add(1)) {
+    RingState expected = RingState::kFree;
+    if (area->ring_states[i].compare_exchange_strong(expected, RingState::kUsed)) return i;
+  }
+  area->rings_used = kRings;
+  return kRings;
+}
+
+void wake_driver() {
+  if (area->sleeping == 0) return;
+  ++area->wake;
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&area->wake), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+/// The ring is full. Returns false if nobody empties it any more.
+bool wait_for_driver(const CallRing& ring, std::uint64_t head) {
+  constexpr std::int64_t kPatience_ns = 10'000'000'000;
+  const std::int64_t began = monotonic_ns();
+  while (head - ring.tail.load(std::memory_order_acquire) >= kRingCalls) {
+    if (area->stopped != 0 || monotonic_ns() - began > kPatience_ns) return false;
+    wake_driver();
+    const timespec pause{0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+void lose() {
+  ++stream->lost;
+  writer.over = true;
+  writer.ring = nullptr;
+}
+
+/// Sets the limit for the next piece of the ring, once it may be written.
+bool next_piece() {
+  Writer& own = writer;
+  const OwnWork work;
+  if (area->stopped != 0) return false;
+  wake_driver();
+  if (!wait_for_driver(*own.ring, own.head)) {
+    // Nobody listens: nor will anybody later.
+    area->stopped = 1;
+    return false;
+  }
+  if (own.populated < kRingCalls && own.head >= own.populated) {
+    if (!have_pages(&own.ring->calls[own.populated], kPieceCalls * sizeof(RawCall))) return false;
+    own.populated += kPieceCalls;
+  }
+  const std::uint64_t room = own.ring->tail.load(std::memory_order_acquire) + kRingCalls - own.head;
+  own.limit = own.head + (room < kPieceCalls - own.head % kPieceCalls ? room : kPieceCalls - own.head % kPieceCalls);
+  return true;
+}
+
+/// The thread's ring, or nullptr if it has none and gets none.
+bool begin_thread() {
+  Writer& own = writer;
+  if (own.over || stream == nullptr || area->stopped != 0) return false;
+  const OwnWork work;
+  const std::size_t index = take_ring();
+  own.ring = index == kRings ? nullptr : ring_at(index);
+  if (own.ring == nullptr || !have_pages(own.ring, 4096)) {
+    lose();
+    return false;
+  }
+  own.ring->thread = stream->threads.fetch_add(1);
+  own.ring->tail = 0;
+  own.ring->head = 0;
+  own.ring->stream = static_cast<std::uint32_t>(stream - &area->streams[0]) + 1;
+  own.head = own.limit = own.populated = 0;
+  own.ticks = __rdtsc();
+  own.until_clock = 1;
+  if (has_end_key) ::pthread_setspecific(end_key, own.ring);
+  return true;
+}
+
+/// Where the thread's next call is written; nullptr: nowhere.
+RawCall* next_call() {
+  Writer& own = writer;
+  // A new child of fork, which has not begun its stream.
+  if (guard.alive == 0 && process != nullptr) return nullptr;
+  if (own.ring == nullptr && !begin_thread()) return nullptr;
+  if (own.head == own.limit && !next_piece()) return nullptr;
+  return &own.ring->calls[own.head % kRingCalls];
+}
+
+void publish() { writer.ring->head.store(++writer.head, std::memory_order_release); }
+
+/// Without the bus lock while there is but one thread: who starts a second one clears the C library's flag before.
+std::uint64_t next_ticket() {
+  if (&__libc_single_threaded == nullptr || __libc_single_threaded == 0) {
+    return stream->tickets.fetch_add(1, std::memory_order_relaxed);
+  }
+  const std::uint64_t ticket = stream->tickets.load(std::memory_order_relaxed);
+  stream->tickets.store(ticket + 1, std::memory_order_relaxed);
+  return ticket;
+}
+
+/// The binary logarithm of the ticks since it was read last. To read it takes as long as a call: calls that follow each
+/// other fast have it read for one in sixteen.
+[[gnu::noinline]] std::uint8_t read_clock() {
+  constexpr std::uint64_t kSlow = 1U << 15;
+  const std::uint64_t now = __rdtsc();
+  const std::uint64_t idle = now > writer.ticks ? now - writer.ticks : 0;
+  writer.ticks = now;
+  writer.until_clock = idle < kSlow ? 16 : 1;
+  return static_cast<std::uint8_t>(class_of(idle));
+}
+
+/// The last of the destructors of a thread's values: those of allocators and of the program may still free.
+void end_thread(void* ring) {
+  constexpr unsigned kRounds = 3;  // PTHREAD_DESTRUCTOR_ITERATIONS is 4
+  constinit static thread_local unsigned round [[gnu::tls_model("initial-exec")]] = 0;
+  if (++round < kRounds && ::pthread_setspecific(end_key, ring) == 0) return;
+  if (writer.ring != ring) return;
+  note_call(RawKind::kEnd, nullptr, 0);
+  writer.over = true;
+  writer.ring = nullptr;
+}
+
+CallStream* begin_stream(std::uint32_t parent, std::uint64_t forked_at) {
+  const std::uint32_t index = area->streams_used.fetch_add(1);
+  if (index >= kStreams) return nullptr;
+  CallStream& own = area->streams[index];
+  own.pid = ::getpid();
+  own.parent = parent;
+  own.forked_at = forked_at;
+  own.started_ns = monotonic_ns();
+  own.ready = 1;
+  return &own;
+}
+
+}  // namespace
+
+void note_call(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment) {
+  RawCall* const call = next_call();
+  if (call == nullptr) return;
+  const std::uint8_t idle = --writer.until_clock == 0 ? read_clock() : 0;
+  *call = {next_ticket(), kind, alignment, idle, {}, reinterpret_cast<std::uintptr_t>(block), bytes};
+  publish();
+}
+
+bool open_call_area() {
+  const char* const path = std::getenv(kCallsVariable);
+  if (area != nullptr || path == nullptr) return false;
+  const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  std::uint64_t magic = 0;
+  if (!fd || ::pread(fd.get(), &magic, sizeof magic, 0) != sizeof magic || magic != kCallAreaMagic) return false;
+  // With the rings of threads to come: a program may forbid itself to open files.
+  void* const memory = ::mmap(nullptr, kCallAreaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
+  if (memory == MAP_FAILED) return false;
+  area = static_cast<CallArea*>(memory);
+  writer.forked_at = kNoTicket;
+  stream = area->stopped == 0 ? begin_stream(0, kNoTicket) : nullptr;
+  if (stream == nullptr) return false;
+  has_end_key = ::pthread_key_create(&end_key, end_thread) == 0;
+  return true;
+}
+
+bool begin_child_stream() {
+  const std::uint64_t forked_at = writer.forked_at;
+  writer = {};
+  writer.forked_at = kNoTicket;
+  stream = begin_stream(static_cast<std::uint32_t>(stream - &area->streams[0]) + 1, forked_at);
+  return stream != nullptr;
+}
+
+bool is_own_stream() { return stream->pid == ::getpid(); }
+
+void end_stream() {
+  stream->ended = 1;
+  wake_driver();
+}
+
+void note_fork_call() {
+  if (next_call() == nullptr) return;
+  note_call(RawKind::kFork, nullptr, 0);
+  writer.forked_at = writer.ring->calls[(writer.head - 1) % kRingCalls].ticket;
+}
+
+void forget_fork() { writer.forked_at = kNoTicket; }
+
+}  // namespace zerotax::record

@@ -1,0 +1,204 @@
+#include "record/preload/calls.h"
+
+#include "os/page.h"
+#include "record/preload/block_table.h"
+#include "record/preload/call_ring.h"
+#include "record/preload/examine.h"
+#include "record/preload/process.h"
+#include "record/preload/real.h"
+
+namespace zerotax::record {
+
+bool calls_noted = false;
+
+namespace {
+
+Real next{};  ///< the functions after those here
+
+/// A block whose pages are looked at before it is given back.
+struct PagedBlock {
+  std::uintptr_t begin;
+  std::uint64_t bytes;
+};
+constinit BlockTable<PagedBlock> paged_blocks;
+/// What the program mapped for itself. It may have unmapped parts since: the driver knows.
+constinit BlockTable<PagedBlock> mapped_ranges;
+
+/// A range of populated pages, with the first of them counted from that on which the block begins.
+void note_range(void* context, AddressRange pages) {
+  const auto& block = *static_cast<const PagedBlock*>(context);
+  const std::uint64_t first = (pages.begin - page_floor(block.begin)) / kPageBytes;
+  const std::uint64_t number = pages.bytes() / kPageBytes;
+  note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), first | number << 32);
+}
+
+/// Notes the populated pages of a block: an empty range first, so that a block without any is told from an unknown one.
+void note_pages(PagedBlock& block) {
+  if (process == nullptr) return;
+  const OwnWork own;
+  note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), 0);
+  const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
+  if (!for_each_populated(pages, note_range, &block)) {
+    note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), pages.bytes() / kPageBytes << 32);
+  }
+}
+
+void note_populated(AddressRange pages) {
+  const auto visit = [](void* /*context*/, AddressRange populated) {
+    note_call(RawKind::kPopulated, reinterpret_cast<const void*>(populated.begin), populated.bytes());
+  };
+  for_each_populated(pages, visit, nullptr);
+}
+
+void* noted_malloc(std::size_t bytes) {
+  return allocated_noted(RawKind::kMalloc, bytes, 0, [&] { return next.malloc(bytes); });
+}
+
+void* noted_calloc(std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return next.calloc(count, size);
+  return allocated_noted(RawKind::kCalloc, bytes, 0, [&] { return next.calloc(count, size); });
+}
+
+void* noted_realloc(void* old, std::size_t bytes) {
+  if (!notes_here(state)) return next.realloc(old, bytes);
+  note_growing(old);
+  state.in_allocator = true;
+  void* const block = next.realloc(old, bytes);
+  state.in_allocator = false;
+  note_grown(block, bytes);
+  return block;
+}
+
+template <typename Allocate>
+void* allocated_aligned(std::size_t alignment, std::size_t bytes, Allocate allocate) {
+  return allocated_noted(RawKind::kAligned, bytes, static_cast<std::uint8_t>(class_of(alignment)), allocate);
+}
+
+int noted_posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
+  int status = 0;
+  allocated_aligned(alignment, bytes, [&] {
+    status = next.posix_memalign(block, alignment, bytes);
+    return status == 0 ? *block : nullptr;
+  });
+  return status;
+}
+
+void* noted_aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return allocated_aligned(alignment, bytes, [&] { return next.aligned_alloc(alignment, bytes); });
+}
+
+void* noted_memalign(std::size_t alignment, std::size_t bytes) {
+  return allocated_aligned(alignment, bytes, [&] { return next.memalign(alignment, bytes); });
+}
+
+void* noted_valloc(std::size_t bytes) {
+  return allocated_aligned(kPageBytes, bytes, [&] { return next.valloc(bytes); });
+}
+
+void* noted_pvalloc(std::size_t bytes) {
+  const std::size_t pages = page_ceiling(bytes == 0 ? 1 : bytes);
+  return allocated_aligned(kPageBytes, pages, [&] { return next.pvalloc(bytes); });
+}
+
+void noted_free(void* block) {
+  released_noted(block, [&] { next.free(block); });
+}
+
+/// In `real`; but for memset and the rest, which are nobody's calls of the allocator.
+void stand_before_allocator() {
+  next = real;
+  real.malloc = noted_malloc;
+  real.calloc = noted_calloc;
+  real.realloc = noted_realloc;
+  real.posix_memalign = noted_posix_memalign;
+  real.aligned_alloc = noted_aligned_alloc;
+  real.memalign = noted_memalign;
+  real.valloc = noted_valloc;
+  real.pvalloc = noted_pvalloc;
+  real.free = noted_free;
+}
+
+}  // namespace
+
+void begin_calls() {
+  if (open_call_area()) {
+    paged_blocks.open(false, false);
+    mapped_ranges.open(false, false);
+    calls_noted = true;
+  }
+  if (calls_noted && real.malloc != noted_malloc) stand_before_allocator();
+}
+
+void stop_calls() { calls_noted = false; }
+
+void begin_calls_in_child() {
+  if (!calls_noted) return;
+  paged_blocks.open(true, false);
+  mapped_ranges.open(true, false);
+  calls_noted = begin_child_stream();
+}
+
+void note_fork() {
+  if (calls_noted) note_fork_call();
+}
+
+void note_forked() { forget_fork(); }
+
+void note_held_blocks() {
+  if (!calls_noted || process == nullptr || !is_own_stream() || guard.alive == 0) return;
+  const TimedOwnWork own;
+  paged_blocks.for_each([](void* /*context*/, PagedBlock& block) { note_pages(block); }, nullptr);
+  const auto note_mapping = [](void* /*context*/, PagedBlock& mapping) {
+    note_populated(range_of(reinterpret_cast<const void*>(mapping.begin), mapping.bytes).pages());
+  };
+  mapped_ranges.for_each(note_mapping, nullptr);
+  end_stream();
+}
+
+void note_mapped(AddressRange range) {
+  if (!notes_here(state)) return;
+  mapped_ranges.remember({range.begin, range.bytes()});
+  note_call(RawKind::kMapped, reinterpret_cast<const void*>(range.begin), page_ceiling(range.bytes()));
+}
+
+void note_unmapping(AddressRange range, bool kept) {
+  if (!notes_here(state) || process == nullptr) return;
+  {
+    const OwnWork own;
+    note_populated(range.pages());
+  }
+  const auto* const begin = reinterpret_cast<const void*>(range.begin);
+  PagedBlock mapping{};
+  if (!kept && mapped_ranges.may_have(begin) && mapped_ranges.take(begin, mapping) && mapping.bytes > range.bytes()) {
+    mapped_ranges.remember({range.end, mapping.bytes - range.bytes()});
+  }
+  note_call(kept ? RawKind::kReturned : RawKind::kUnmapped, begin, page_ceiling(range.bytes()));
+}
+
+void note_allocation(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment) {
+  if (bytes >= kPagedBytes) paged_blocks.remember({reinterpret_cast<std::uintptr_t>(block), bytes});
+  note_call(kind, block, bytes, alignment);
+}
+
+void note_release(const void* block) {
+  PagedBlock paged{};
+  if (paged_blocks.may_have(block) && paged_blocks.take(block, paged)) note_pages(paged);
+  note_call(RawKind::kFree, block, 0);
+}
+
+void note_growing(const void* old) {
+  if (old == nullptr) return;
+  PagedBlock paged{};
+  if (paged_blocks.may_have(old) && paged_blocks.take(old, paged)) note_pages(paged);
+  note_call(RawKind::kGrowing, old, paged.bytes);
+}
+
+void note_grown(const void* block, std::uint64_t bytes) {
+  if (block != nullptr && bytes >= kPagedBytes) {
+    paged_blocks.remember({reinterpret_cast<std::uintptr_t>(block), bytes});
+  }
+  note_call(RawKind::kGrown, block, bytes);
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,17 @@
+#include "replay/document.h"
+
+#include "record/calls/document.h"
+
+namespace zerotax::replay {
+
+ZEROTAX_FIELDS(Replayed, allocator, counts, failed_calls, user_ns, system_ns, wall_ns, as_recorded)
+ZEROTAX_FIELDS(Errors, minor_faults, zero_fill_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes,
+               zeroed_bytes, redundant_zeroed_bytes, mapping_calls, peak_bytes)
+ZEROTAX_FIELDS(Recording, path, bytes, calls, processes, threads, allocator, env, limited, counts)
+ZEROTAX_FIELDS(Replay, schema, zerotax_version, started, environment, command, recording, order, replays, errors,
+               prediction, complete)
+
+Json replay_json(const Replay& replay) { return replay; }
+Replay read_replay(const Json& json) { return json.get<Replay>(); }
+
+}  // namespace zerotax::replay

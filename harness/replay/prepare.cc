@@ -1,0 +1,350 @@
+#include "replay/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "os/page.h"
+#include "record/calls/address_map.h"
+#include "record/preload/call_area.h"
+#include "replay/streams.h"
+
+namespace zerotax::replay {
+namespace {
+
+using record::EventKind;
+using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+/// More threads than any Linux lets a process have by default are no recording of ours; so many at once take 32 GiB of
+/// addresses for their stacks.
+constexpr std::size_t kMostLiveThreads = 4096;
+constexpr std::uint32_t kMostThreads = 1U << 20;
+/// The largest alignment that allocators take: a GiB.
+constexpr std::uint64_t kMostAlignment = 30;
+/// A range of pages in an operation; more are put into the next.
+constexpr std::size_t kRangesAtOnce = 16;
+
+/// The blocks of a process, between two events.
+struct Blocks {
+  record::AddressMap slots;              ///< by 1 + the number of the block
+  std::vector<std::uint64_t> sizes;      ///< by slot
+  std::vector<std::uint64_t> populated;  ///< by slot: bytes
+  std::vector<std::uint32_t> returns;    ///< by slot: times that pages of the block were returned
+  std::vector<std::uint32_t> turns;      ///< operations on each slot so far
+  std::vector<std::uint32_t> unused;
+  std::set<std::uint64_t> mapped;  ///< numbers of those that the program mapped for itself
+  std::uint64_t count = 0;
+  std::uint64_t live_bytes = 0;
+
+  std::uint32_t take_slot() {
+    if (unused.empty()) {
+      unused.push_back(static_cast<std::uint32_t>(populated.size()));
+      sizes.push_back(0);
+      populated.push_back(0);
+      returns.push_back(0);
+      turns.push_back(0);
+    }
+    const std::uint32_t slot = unused.back();
+    unused.pop_back();
+    return slot;
+  }
+};
+
+/// One process of a recording.
+class Preparation {
+ public:
+  Preparation(const CallsFile& file, std::size_t process, PreparedFile& out, bool free_running, Prepared& sums)
+      : file_(file), process_(process), free_running_(free_running), sums_(sums), streams_(out, !free_running) {}
+
+  Blocks blocks;                                    ///< those of its parent, at first
+  std::map<std::uint64_t, std::uint32_t> children;  ///< by the number of the fork
+  std::map<std::uint32_t, Blocks> forked;           ///< by child: what it begins with
+  std::vector<std::uint32_t> spawned;               ///< other programs, that it starts at its end
+
+  prepared_process run();
+
+ private:
+  [[noreturn]] void wrong(const std::string& why) const {
+    file_.damaged(fmt::format("process {}, event {}", process_, event_), why);
+  }
+  void find_pages();
+  void note(const Event& event);
+  void allocate(const Event& event);
+  void reallocate(const Event& event);
+  void free_block(const Event& event);
+  void fork();
+  void begin(prepared_operation operation, std::uint32_t slot);
+  void new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping);
+  void touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges);
+  void map(const Event& event);
+  void unmap(const Event& event);
+  void return_pages(const Event& event);
+  [[nodiscard]] bool is_mapping(std::uint64_t age) const {
+    return age < blocks.count && blocks.mapped.count(blocks.count - 1 - age) != 0;
+  }
+  [[nodiscard]] std::uint32_t slot_of(std::uint64_t age) const;
+  void check_size(std::uint64_t bytes) const;
+  std::uint32_t take(std::uint64_t age);
+
+  const CallsFile& file_;
+  std::size_t process_;
+  bool free_running_;
+  Prepared& sums_;
+  Streams streams_;
+  /// Of large blocks, and what the program mapped: the ranges that are populated, each after so many returns of the
+  /// block.
+  std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Ranges>>> pages_;
+  std::uint64_t forks_ = 0;
+  std::uint64_t event_ = 0;
+};
+
+/// The populated pages of a block are known when it ends, and are written when it begins.
+void Preparation::find_pages() {
+  std::uint64_t count = blocks.count;
+  std::unordered_map<std::uint64_t, std::uint32_t> returns;
+  event_ = 0;
+  file_.for_each(process_, [&](const Event& event) {
+    ++event_;
+    switch (event.kind) {
+      case EventKind::kMalloc:
+      case EventKind::kCalloc:
+      case EventKind::kAligned:
+      case EventKind::kRealloc:
+      case EventKind::kMap:
+        ++count;
+        break;
+      case EventKind::kTouched:
+        if (event.first >= count) wrong("pages of a block that is not there");
+        pages_[count - 1 - event.first].emplace_back(returns[count - 1 - event.first], event.ranges);
+        break;
+      case EventKind::kReturn:
+        if (event.first < count) ++returns[count - 1 - event.first];
+        break;
+      default:
+        break;
+    }
+  });
+}
+
+void Preparation::check_size(std::uint64_t bytes) const {
+  if (bytes > kAddressSpaceBytes) wrong(fmt::format("a block of {} bytes, more than there are addresses", bytes));
+}
+
+void Preparation::begin(prepared_operation operation, std::uint32_t slot) {
+  streams_.begin(operation);
+  streams_.number(slot);
+  if (free_running_) streams_.number(blocks.turns[slot]++);
+}
+
+/// Writes pages of the block in a slot.
+void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges) {
+  const std::uint64_t most = bytes / kPageBytes + 2;
+  for (std::size_t i = 0; i < ranges.size(); i += kRangesAtOnce) {
+    begin(kOpTouch, slot);
+    streams_.number(bytes);
+    const std::size_t end = std::min(ranges.size(), i + kRangesAtOnce);
+    streams_.number(end - i);
+    std::uint64_t at = 0;
+    for (std::size_t k = i; k < end; ++k) {
+      if (ranges[k].first + ranges[k].second > most) wrong("pages beyond the end of a block");
+      streams_.number(ranges[k].first - at);
+      streams_.number(ranges[k].second);
+      at = ranges[k].first + ranges[k].second;
+      blocks.populated[slot] += ranges[k].second * kPageBytes;
+      blocks.live_bytes += ranges[k].second * kPageBytes;
+    }
+  }
+}
+
+/// A block begins to live in a slot, and its populated pages are written. If the recording stopped before a large block
+/// ended, they are unknown, and all of it counts as written; a mapping of the program then counts as not written.
+void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
+  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
+  blocks.sizes[slot] = bytes;
+  blocks.returns[slot] = 0;
+  const auto found = pages_.find(blocks.count);
+  if (bytes < record::kPagedBytes && !is_mapping) {
+    blocks.live_bytes += blocks.populated[slot] = bytes;
+  } else if (found != pages_.end()) {
+    for (const auto& [returns, ranges] : found->second) {
+      if (returns == 0) touch(slot, bytes, ranges);
+    }
+  } else if (!is_mapping) {
+    touch(slot, bytes, {{0, bytes / kPageBytes + 2}});
+  }
+  sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
+  blocks.slots.insert(++blocks.count, slot);
+  ++sums_.calls;
+}
+
+void Preparation::map(const Event& event) {
+  check_size(event.first);
+  const std::uint32_t slot = blocks.take_slot();
+  begin(kOpMap, slot);
+  streams_.number(event.first);
+  blocks.mapped.insert(blocks.count);
+  new_block(slot, event.first, true);
+  --sums_.calls;
+}
+
+void Preparation::unmap(const Event& event) {
+  if (!is_mapping(event.first)) wrong("no such mapping");
+  const std::uint32_t slot = take(event.first);
+  blocks.mapped.erase(blocks.count - 1 - event.first);
+  begin(kOpUnmap, slot);
+  streams_.number(blocks.sizes[slot]);
+  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
+  blocks.unused.push_back(slot);
+}
+
+void Preparation::return_pages(const Event& event) {
+  const std::uint32_t slot = slot_of(event.first);
+  const auto [first, pages] = event.ranges.front();
+  const std::uint64_t block = blocks.count - 1 - event.first;
+  if (!is_mapping(event.first) || first + pages > blocks.sizes[slot] / kPageBytes + 1) wrong("no such pages");
+  begin(kOpReturn, slot);
+  streams_.number(first);
+  streams_.number(pages);
+  const std::uint64_t returned = std::min(blocks.populated[slot], pages * kPageBytes);
+  blocks.populated[slot] -= returned;
+  blocks.live_bytes -= returned;
+  const std::uint32_t times = ++blocks.returns[slot];
+  const auto found = pages_.find(block);
+  if (found == pages_.end()) return;
+  for (const auto& [returns, ranges] : found->second) {
+    if (returns == times) touch(slot, blocks.sizes[slot], ranges);
+  }
+  sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
+}
+
+void Preparation::allocate(const Event& event) {
+  check_size(event.first);
+  if (event.kind == EventKind::kAligned && event.second > kMostAlignment) wrong("an alignment that no allocator takes");
+  const std::uint32_t slot = blocks.take_slot();
+  begin(event.kind == EventKind::kMalloc ? kOpMalloc : event.kind == EventKind::kCalloc ? kOpCalloc : kOpAligned, slot);
+  streams_.number(event.first);
+  if (event.kind == EventKind::kAligned) streams_.number(event.second);
+  new_block(slot, event.first, false);
+}
+
+std::uint32_t Preparation::slot_of(std::uint64_t age) const {
+  const auto* const found = age < blocks.count ? blocks.slots.find(blocks.count - age) : nullptr;
+  if (found == nullptr) wrong("a block that is not there, or was freed before");
+  return static_cast<std::uint32_t>(found->block);
+}
+
+/// The slot of a block that ends here.
+std::uint32_t Preparation::take(std::uint64_t age) {
+  const std::uint32_t slot = slot_of(age);
+  blocks.slots.erase(blocks.slots.find(blocks.count - age));
+  return slot;
+}
+
+void Preparation::reallocate(const Event& event) {
+  check_size(event.second);
+  if (event.first != 0 && is_mapping(event.first - 1)) wrong("realloc of what the program mapped");
+  const std::uint32_t slot = event.first == 0 ? blocks.take_slot() : take(event.first - 1);
+  begin(kOpRealloc, slot);
+  streams_.number(event.second);
+  new_block(slot, event.second, false);
+}
+
+void Preparation::free_block(const Event& event) {
+  if (is_mapping(event.first)) wrong("free of what the program mapped");
+  const std::uint32_t slot = take(event.first);
+  begin(kOpFree, slot);
+  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
+  blocks.unused.push_back(slot);
+  ++sums_.calls;
+}
+
+void Preparation::fork() {
+  const auto found = children.find(forks_++);
+  if (found == children.end()) return;
+  streams_.begin(kOpFork);
+  streams_.number(found->second);
+  Blocks& of_child = forked[found->second] = blocks;
+  std::fill(of_child.turns.begin(), of_child.turns.end(), 0);
+}
+
+void Preparation::note(const Event& event) {
+  ++event_;
+  switch (event.kind) {
+    case EventKind::kMalloc:
+    case EventKind::kCalloc:
+    case EventKind::kAligned:
+      return allocate(event);
+    case EventKind::kRealloc:
+      return reallocate(event);
+    case EventKind::kFree:
+      return free_block(event);
+    case EventKind::kThread:
+      if (event.thread >= kMostThreads) wrong(fmt::format("thread {}", event.thread));
+      if (!streams_.turn_to(event.thread)) wrong(fmt::format("calls of thread {}, which had ended", event.thread));
+      if (streams_.most_live() > kMostLiveThreads) wrong(fmt::format("more than {} threads at once", kMostLiveThreads));
+      return;
+    case EventKind::kEnd:
+      return streams_.end_thread();
+    case EventKind::kFork:
+      return fork();
+    case EventKind::kMap:
+      return map(event);
+    case EventKind::kUnmap:
+      return unmap(event);
+    case EventKind::kReturn:
+      return return_pages(event);
+    default:
+      return;
+  }
+}
+
+prepared_process Preparation::run() {
+  find_pages();
+  event_ = 0;
+  bool has_thread = streams_.turn_to(0);
+  file_.for_each(process_, [&](const Event& event) {
+    if (!has_thread && event.kind != EventKind::kThread) wrong("a call of no thread");
+    note(event);
+    has_thread = event.kind != EventKind::kEnd || streams_.has_current();
+  });
+  streams_.turn_to(0);
+  for (const std::uint32_t child : spawned) {
+    streams_.begin(kOpSpawn);
+    streams_.number(child);
+  }
+  const std::uint64_t threads = streams_.finish();
+  sums_.threads += streams_.threads();
+  ++sums_.processes;
+  return {blocks.populated.size(), threads, streams_.threads()};
+}
+
+}  // namespace
+
+Prepared prepare(const CallsFile& file, const std::string& path, bool free_running) {
+  const auto& rows = file.about().processes;
+  if (rows.empty()) file.damaged("its last part", "there is no process");
+  PreparedFile out(path, static_cast<std::uint32_t>(rows.size()), free_running);
+  Prepared sums;
+  std::map<std::uint32_t, Blocks> inherited;
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    Preparation process(file, i, out, free_running, sums);
+    for (std::uint32_t other = i + 1; other < rows.size(); ++other) {
+      if (rows[other].parent == i) process.children[*rows[other].fork] = other;
+      if (i == 0 && !rows[other].parent) process.spawned.push_back(other);
+    }
+    if (const auto found = inherited.extract(i)) process.blocks = std::move(found.mapped());
+    out.set_process(i, process.run());
+    inherited.merge(process.forked);
+  }
+  return sums;
+}
+
+}  // namespace zerotax::replay

@@ -1,0 +1,14 @@
+#pragma once
+
+/* What the replay needs for itself: pages of a file in memory, which are no anonymous memory of the process, and their
+ * faults, counted. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed, and populated. Ends the process if there is none. */
+void* own_memory(size_t bytes);
+void own_memory_back(void* memory, size_t bytes);
+uint64_t own_faults(void);
+/* In a child of fork, which has taken none yet. */
+void forget_own_faults(void);

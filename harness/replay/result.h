@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document_head.h"
+#include "base/fields.h"
+#include "record/calls/result.h"
+
+namespace zerotax::replay {
+
+// The fields below are the keys of results/schema/replay.schema.json, which describes them.
+
+using Count = Measured<std::uint64_t>;
+
+/// What one replay did.
+struct Replayed {
+  Json allocator;
+  record::CallsCounts counts;
+  Count failed_calls;
+  Measured<std::int64_t> user_ns;
+  Measured<std::int64_t> system_ns;
+  Measured<std::int64_t> wall_ns;
+  bool as_recorded = false;  ///< the allocator, and the settings, of the recorded run
+
+  std::string name;  ///< not in the document
+};
+
+/// By how much a replay as recorded differs from the recorded run: 0.05 is 5 % more.
+struct Errors {
+  Measured<double> minor_faults;
+  Measured<double> zero_fill_faults;
+  Measured<double> kernel_zeroed_bytes;
+  Measured<double> refilled_bytes;
+  Measured<double> returned_bytes;
+  Measured<double> zeroed_bytes;
+  Measured<double> redundant_zeroed_bytes;
+  Measured<double> mapping_calls;
+  Measured<double> peak_bytes;
+};
+
+/// The recording.
+struct Recording {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t processes = 0;
+  std::uint64_t threads = 0;
+  std::string allocator;
+  std::vector<std::string> env;
+  bool limited = false;
+  record::CallsCounts counts;
+};
+
+/// The object "zerotax.replay/1".
+struct Replay : DocumentHead {
+  Recording recording;
+  std::string order;  ///< "recorded" or "free_running"
+  std::vector<Replayed> replays;
+  std::optional<Errors> errors;
+  std::string prediction;  ///< how well replay predicts, as a sentence
+  bool complete = true;
+};
+
+/// Adds errors and the sentence on them.
+void add_verdict(Replay& replay);
+/// Whether any allocator could not be replayed.
+bool any_failed(const Replay& replay);
+
+std::string replay_text(const Replay& replay);
+
+}  // namespace zerotax::replay

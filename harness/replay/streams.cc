@@ -1,0 +1,122 @@
+#include "replay/streams.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "record/calls/format.h"
+
+namespace zerotax::replay {
+
+PreparedFile::PreparedFile(std::string path, std::uint32_t processes, bool free_running)
+    : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+  const prepared_head head{processes, free_running ? 1U : 0U};
+  write(0, &head, sizeof head);
+  end_ = sizeof head + processes * sizeof(prepared_process);
+}
+
+void PreparedFile::write(std::uint64_t offset, const void* from, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t more =
+        ::pwrite(fd_.get(), static_cast<const char*>(from) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (more < 0) {
+      throw MachineError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)),
+                         "point TMPDIR at a folder with several times the space of the recording");
+    }
+    done += static_cast<std::size_t>(more);
+  }
+}
+
+std::uint64_t PreparedFile::append_block(const std::string& operations) {
+  const std::uint64_t at = end_;
+  const prepared_block head{0, static_cast<std::uint32_t>(operations.size()), 0};
+  write(at, &head, sizeof head);
+  write(at + sizeof head, operations.data(), operations.size());
+  end_ += sizeof head + operations.size();
+  return at;
+}
+
+std::uint64_t PreparedFile::append_streams(const std::vector<std::uint64_t>& first_blocks) {
+  const std::uint64_t at = end_;
+  write(at, first_blocks.data(), first_blocks.size() * sizeof(std::uint64_t));
+  end_ += first_blocks.size() * sizeof(std::uint64_t);
+  return at;
+}
+
+void PreparedFile::link(std::uint64_t block, std::uint64_t next) { write(block, &next, sizeof next); }
+
+void PreparedFile::set_process(std::uint32_t process, const prepared_process& row) {
+  write(sizeof(prepared_head) + process * sizeof row, &row, sizeof row);
+}
+
+void Streams::flush(Stream& stream) {
+  const std::uint64_t block = file_.append_block(stream.pending);
+  stream.pending.clear();
+  if (stream.last_block == 0) {
+    first_blocks_[stream.number] = block;
+  } else {
+    file_.link(stream.last_block, block);
+  }
+  stream.last_block = block;
+}
+
+bool Streams::start(std::uint32_t thread) {
+  if (thread < known_.size() && known_[thread]) return false;
+  if (thread >= known_.size()) known_.resize(thread + std::size_t{1});
+  known_[thread] = true;
+  if (!first_blocks_.empty()) {
+    // By the one that did something last, and if that was its last, by any.
+    if (current_ == nullptr && (live_.empty() || !turn_to(live_.begin()->first))) return false;
+    begin(kOpStart);
+    number(first_blocks_.size());
+  }
+  live_[thread].number = static_cast<std::uint32_t>(first_blocks_.size());
+  first_blocks_.push_back(0);
+  most_live_ = std::max(most_live_, live_.size());
+  return true;
+}
+
+bool Streams::turn_to(std::uint32_t thread) {
+  if (current_ != nullptr && thread == current_thread_) return true;
+  const auto found = live_.find(thread);
+  if (found == live_.end() && !start(thread)) return false;
+  if (ordered_ && current_ != nullptr) begin(kOpPass);
+  const bool first = turn_ == 0 && current_ == nullptr;
+  current_ = &live_[thread];
+  current_thread_ = thread;
+  if (!ordered_ || first) return true;
+  begin(kOpTurn);
+  number(++turn_);
+  return true;
+}
+
+void Streams::end_thread() {
+  // The first thread of a process is the one that ends it.
+  if (current_->number == 0) return;
+  if (ordered_) begin(kOpPass);
+  begin(kOpEnd);
+  flush(*current_);
+  live_.erase(current_thread_);
+  current_ = nullptr;
+}
+
+void Streams::begin(prepared_operation operation) {
+  constexpr std::size_t kLongest = 256;
+  if (current_->pending.size() + kLongest > kPreparedBlockBytes) flush(*current_);
+  current_->pending += static_cast<char>(operation);
+}
+
+void Streams::number(std::uint64_t value) { record::append_varint(current_->pending, value); }
+
+std::uint64_t Streams::finish() {
+  for (auto& [thread, stream] : live_) flush(stream);
+  return file_.append_streams(first_blocks_);
+}
+
+}  // namespace zerotax::replay

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <unordered_map>
+
+#include "calls_testing.h"
+#include "record/calls/encoder.h"
+
+namespace zerotax::record {
+namespace {
+
+RawCall raw(RawKind kind, std::uint64_t address, std::uint64_t bytes = 0, std::uint64_t ticket = 0) {
+  return {ticket, kind, 0, 0, {}, address, bytes};
+}
+
+std::string events_of(const std::vector<RawCall>& calls) {
+  CallEncoder encoder(1);
+  for (const RawCall& call : calls) encoder.add(0, call);
+  encoder.finish();
+  return encoder.events();
+}
+
+TEST(CallEncoder, BlocksHaveNumbersInPlaceOfAddresses) {
+  EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kCalloc, 0x2000, 70), raw(RawKind::kFree, 0x1000),
+                       raw(RawKind::kMalloc, 0x1000, 6), raw(RawKind::kFree, 0x1000), raw(RawKind::kFree, 0x2000)}),
+            Events()
+                .add(EventKind::kMalloc, 5)
+                .add(EventKind::kCalloc, 70)
+                .add(EventKind::kFree, 1)
+                .add(EventKind::kMalloc, 6)
+                .add(EventKind::kFree, 0)
+                .add(EventKind::kFree, 1)
+                .text);
+}
+
+TEST(CallEncoder, AFreeOfAnUnknownBlockIsCountedAndLeftOut) {
+  CallEncoder encoder(1);
+  encoder.add(0, raw(RawKind::kFree, 0x1000));
+  EXPECT_EQ(encoder.events(), "");
+  EXPECT_EQ(encoder.counts().unknown, 1U);
+}
+
+TEST(CallEncoder, ReallocEndsItsBlockUnlessItFails) {
+  EXPECT_EQ(
+      events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kGrowing, 0x1000), raw(RawKind::kGrown, 0x3000, 50),
+                 raw(RawKind::kGrowing, 0x3000), raw(RawKind::kGrown, 0, 60), raw(RawKind::kFree, 0x3000)}),
+      Events().add(EventKind::kMalloc, 5).add(EventKind::kRealloc, 1, {50}).add(EventKind::kFree, 0).text);
+  EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kGrowing, 0x1000), raw(RawKind::kGrown, 0, 0)}),
+            Events().add(EventKind::kMalloc, 5).add(EventKind::kFree, 0).text)
+      << "realloc to nothing frees";
+  EXPECT_EQ(events_of({raw(RawKind::kGrown, 0x1000, 9)}), Events().add(EventKind::kRealloc, 0, {9}).text);
+}
+
+TEST(CallEncoder, RangesOfPagesStandBeforeTheEndOfTheirBlock) {
+  const std::uint64_t pages = std::uint64_t{1} << 32;
+  EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 1 << 20), raw(RawKind::kTouched, 0x1000),
+                       raw(RawKind::kTouched, 0x1000, 9 | 2 * pages), raw(RawKind::kTouched, 0x1000, 0 | 3 * pages),
+                       raw(RawKind::kTouched, 0x1000, 3 | pages), raw(RawKind::kFree, 0x1000)}),
+            Events()
+                .add(EventKind::kMalloc, 1 << 20)
+                .add(EventKind::kTouched, 0, {2, 0, 4, 5, 2})
+                .add(EventKind::kFree, 0)
+                .text);
+}
+
+TEST(CallEncoder, PartsOfAMappingAreReturnedAndTheLastOneEndsIt) {
+  const std::uint64_t base = 0x10000;
+  EXPECT_EQ(
+      events_of({raw(RawKind::kMapped, base, 8 * 4096), raw(RawKind::kPopulated, base + 4096, 2 * 4096),
+                 raw(RawKind::kReturned, base + 4096, 4096), raw(RawKind::kUnmapped, base + 2 * 4096, 4096),
+                 raw(RawKind::kPopulated, base - 4096, 4 * 4096), raw(RawKind::kUnmapped, base - 4096, 20 * 4096)}),
+      Events()
+          .add(EventKind::kMap, 8 * 4096)
+          .add(EventKind::kTouched, 0, {1, 1, 2})
+          .add(EventKind::kReturn, 0, {1, 1})
+          .add(EventKind::kReturn, 0, {2, 1})
+          .add(EventKind::kTouched, 0, {1, 0, 2})
+          .add(EventKind::kReturn, 0, {0, 2})
+          .add(EventKind::kUnmap, 0)
+          .text);
+}
+
+TEST(CallEncoder, AChildBeginsWithWhatItsParentHadAtTheFork) {
+  CallEncoder parent(1);
+  parent.add(0, raw(RawKind::kMalloc, 0x1000, 5));
+  parent.add(0, raw(RawKind::kFork, 0, 0, 17));
+  parent.add(0, raw(RawKind::kFree, 0x1000));
+  EXPECT_FALSE(parent.take_child(18).has_value());
+  auto child = parent.take_child(17);
+  ASSERT_TRUE(child.has_value());
+  child->add(0, raw(RawKind::kFree, 0x1000));
+  EXPECT_EQ(child->events(), Events().add(EventKind::kFree, 0).text);
+  EXPECT_EQ(parent.fork_number(17), 0U);
+}
+
+TEST(CallEncoder, ThreadsAndPausesAreSaidWhereTheyChange) {
+  CallEncoder encoder(2);  // ticks in a nanosecond
+  encoder.add(0, raw(RawKind::kMalloc, 0x1000, 1));
+  encoder.add(3, raw(RawKind::kMalloc, 0x2000, 1));
+  RawCall late = raw(RawKind::kFree, 0x2000);
+  late.idle = 21;
+  encoder.add(3, late);
+  encoder.add(3, raw(RawKind::kEnd, 0));
+  EXPECT_EQ(encoder.events(), Events()
+                                  .add(EventKind::kMalloc, 1)
+                                  .add(EventKind::kThread, 3)
+                                  .add(EventKind::kMalloc, 1)
+                                  .add(EventKind::kIdle, 20)
+                                  .add(EventKind::kFree, 0)
+                                  .add(EventKind::kEnd, 0)
+                                  .text);
+}
+
+TEST(AddressMap, HoldsWhatAMapHolds) {
+  AddressMap map;
+  std::unordered_map<std::uint64_t, std::uint64_t> truth;
+  std::mt19937_64 random(7);
+  for (std::uint64_t i = 0; i < 200'000; ++i) {
+    const std::uint64_t address = 16 * (1 + random() % 3000);
+    const auto* const found = map.find(address);
+    ASSERT_EQ(found != nullptr, truth.contains(address));
+    if (found == nullptr) {
+      map.insert(address, i);
+      truth[address] = i;
+    } else {
+      ASSERT_EQ(found->block, truth[address]);
+      map.erase(found);
+      truth.erase(address);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zerotax::record

@@ -1,0 +1,201 @@
+"""`zerotax record --calls` writes the calls that a program makes, and `zerotax replay` makes them again."""
+
+import collections
+import json
+import re
+import runpy
+import sys
+
+import pytest
+from conftest import KIB, MIB, PAGE, PLANTED, SOURCE, check_schema, is_na, zerotax
+from recording import PROGRAMS
+
+READER = re.search(r"^```python\n(.*?)^```$", (SOURCE / "docs" / "replay.md").read_text(), re.DOTALL | re.MULTILINE).group(1)
+JSON_WORK = "import json\nwords = {str(i): [i, 'x' * (i % 300)] for i in range(100_000)}\njson.loads(json.dumps(words))\n"
+PYTHON = ["env", "PYTHONMALLOC=malloc", "/usr/bin/python3", "-c", JSON_WORK]
+REFILL = [PROGRAMS / "refill", "malloc", 50, 8, MIB]
+GROWS = [PROGRAMS / "grows", 100, 64 * KIB]
+
+
+class Recording:
+    """A program that was recorded with its calls, and what the reader of the docs finds in the file."""
+
+    def __init__(self, folder, *command, options=(), status=0):
+        self.path = folder / "x.calls"
+        report = folder / "record.json"
+        done = zerotax("record", "--force", "--text", "/dev/null", "--json", report, "--calls", self.path, *options, "--",
+                       *command)
+        assert done.returncode == status, done.stderr
+        self.said = done.stderr
+        self.report = json.loads(report.read_text())
+        reader = folder / "reader.py"
+        reader.write_text(READER)
+        words, sys.argv = sys.argv, [str(reader), str(self.path)]
+        try:
+            found = runpy.run_path(str(reader))
+        finally:
+            sys.argv = words
+        self.about = found["about"]
+        check_schema(self.about, "calls")
+        self.events = [list(found["events"](found["streams"][i])) for i in range(len(self.about["processes"]))]
+
+    def count(self, kind, process=None, least=0):
+        """Events of a kind, of blocks that large."""
+        events = [e for i, all_of_it in enumerate(self.events) if process in (None, i) for e in all_of_it]
+        size = {"realloc": lambda e: e[2][0]}.get(kind, lambda e: e[1])
+        return sum(e[0] == kind and size(e) >= least for e in events)
+
+    def calls(self):
+        """As the record has them: an aligned call is one of malloc, realloc to nothing one of free."""
+        return {"malloc_calls": self.count("malloc") + self.count("aligned"), "calloc_calls": self.count("calloc"),
+                "realloc_calls": self.count("realloc"), "free_calls": self.count("free")}
+
+    def replay(self, *options):
+        path = self.path.with_suffix(".json")
+        done = zerotax("replay", self.path, "--json", path, "--force", *options)
+        assert done.returncode == 0, done.stderr + done.stdout
+        document = json.loads(path.read_text())
+        check_schema(document, "replay")
+        assert max(map(len, done.stdout.splitlines())) <= 80 or str(self.path) in done.stdout
+        assert all(each["failed_calls"] == 0 for each in document["replays"])
+        return document
+
+
+@pytest.mark.parametrize("program, status", [
+    (REFILL, 0), (GROWS, 0), ([PROGRAMS / "known"], 3), ([PROGRAMS / "threads"], 0)],
+    ids=["refill", "grows", "known", "threads"])
+def test_the_reader_of_the_docs_finds_every_call(tmp_path, program, status):
+    found = Recording(tmp_path, *program, status=status)
+    totals = found.report["totals"]
+    assert found.calls() == {key: totals[key] for key in found.calls()}
+    rows = found.about["processes"]
+    for key, kind in (("mallocs", "malloc"), ("callocs", "calloc"), ("aligned", "aligned"), ("reallocs", "realloc"),
+                      ("frees", "free")):
+        assert [row[key] for row in rows] == [found.count(kind, i) for i in range(len(rows))]
+    assert all(row["lost_threads"] == 0 for row in rows)
+    assert not found.about["limited"] and found.about["allocator"] == "libc.so.6"
+    assert found.about["recorded"]["kernel_zeroed_bytes"] == totals["kernel"]["zeroed_bytes"]
+
+
+def test_blocks_sizes_and_pages_are_those_of_the_program(tmp_path):
+    refill = Recording(tmp_path, *REFILL)
+    assert refill.count("malloc", least=MIB) == 400
+    # A block begins 16 bytes behind the begin of a page.
+    assert sum(e[0] == "touched" and e[2] == [0, MIB // PAGE + 1] for e in refill.events[0]) == 400
+    grows = Recording(tmp_path, *GROWS)
+    assert grows.count("realloc", least=64 * KIB) == 100
+    # Of the last one the 17 pages of the first block, and 9 of each step, of which the first shares one; and a few that
+    # realloc copied while the buffer was in the heap.
+    assert 916 <= max(sum(e[2][1::2]) for e in grows.events[0] if e[0] == "touched") <= 940
+
+
+def test_threads_and_forks_are_recorded(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "threads")
+    parent, *children = found.about["processes"]
+    assert parent["threads"] == 9 and "parent" not in parent
+    assert found.count("end") == 8 and found.count("fork") == 8
+    assert sorted(child["fork"] for child in children) == list(range(8))
+    assert all(child["parent"] == 0 for child in children)
+    assert [found.count("calloc", i, least=2_000_000) for i in range(1, 9)] == [3] * 8
+
+
+def test_what_the_program_maps_itself_is_recorded_and_replayed(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "refill", "unmap", 100, 1, MIB)
+    assert found.count("map", least=MIB) == found.count("unmap") == found.about["processes"][0]["maps"] == 100
+    errors = found.replay("--allocator", "glibc")["errors"]
+    assert abs(errors["refilled_bytes"]) < 0.05 and abs(errors["minor_faults"]) < 0.05
+
+
+@pytest.mark.parametrize("program, status", [
+    (REFILL, 0), (GROWS, 0), ([PROGRAMS / "known"], 3), ([PROGRAMS / "refill", "threads", 100, 4, MIB], 0)],
+    ids=["refill", "grows", "known", "threads"])
+def test_replay_under_the_same_allocator_does_what_the_program_did(tmp_path, program, status):
+    replay = Recording(tmp_path, *program, status=status).replay("--allocator", "glibc")
+    assert replay["replays"][0]["as_recorded"]
+    for key in ("zero_fill_faults", "kernel_zeroed_bytes", "refilled_bytes", "returned_bytes", "zeroed_bytes", "peak_bytes"):
+        assert abs(replay["errors"][key]) < 0.05, (key, replay["errors"], replay["recording"]["counts"])
+    assert "as recorded, differs from the recorded run by: zero-fill faults" in replay["prediction"]
+
+
+def test_other_allocators_rank_as_they_do_under_the_program(tmp_path):
+    names = ["glibc", "jemalloc", "mimalloc"]
+    replay = Recording(tmp_path, *REFILL).replay(*[word for name in names for word in ("--allocator", name)])
+    replayed = [each["counts"]["refilled_bytes"] for each in replay["replays"]]
+    real = []
+    for name in names:
+        report = tmp_path / f"{name}.json"
+        zerotax("record", "--text", "/dev/null", "--json", report, "--allocator", name, "--", *REFILL)
+        real.append(json.loads(report.read_text())["totals"]["kernel"]["refilled_bytes"])
+    assert sorted(names, key=lambda n: replayed[names.index(n)]) == sorted(names, key=lambda n: real[names.index(n)])
+    assert replayed[0] > 100 * max(replayed[1], MIB), "glibc returns what it needs again"
+    assert [each["as_recorded"] for each in replay["replays"]] == [True, False, False]
+
+
+def test_a_setting_is_replayed(tmp_path):
+    found = Recording(tmp_path, *REFILL)
+    kept = found.replay("--allocator", "glibc", "--env", "glibc:MALLOC_TRIM_THRESHOLD_=1073741824",
+                        "--env", "glibc:MALLOC_MMAP_THRESHOLD_=33554432")
+    assert "errors" not in kept and "which was not replayed" in kept["prediction"]
+    assert kept["replays"][0]["counts"]["refilled_bytes"] < kept["recording"]["counts"]["refilled_bytes"] / 100
+
+
+def test_threads_may_run_freely(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "threads")
+    for options in ((), ("--free-running",)):
+        replay = found.replay("--allocator", "glibc", *options)
+        assert replay["recording"]["calls"] == sum(found.calls().values())
+        assert (replay["recording"]["processes"], replay["recording"]["threads"]) == (9, 17)
+        assert replay["order"] == ("free_running" if options else "recorded")
+
+
+def test_programs_of_one_recording_are_all_replayed(tmp_path):
+    found = Recording(tmp_path, "sh", "-c", f"{PROGRAMS / 'grows'} 50 8192; {PROGRAMS / 'refill'} malloc 5 4 {MIB}; exit 0")
+    names = collections.Counter(row["name"] for row in found.about["processes"])
+    assert names["grows"] >= 1 and names["refill"] >= 1
+    assert found.replay("--allocator", "glibc")["recording"]["processes"] == len(found.about["processes"])
+
+
+def test_a_killed_program_leaves_what_it_had_done(tmp_path):
+    program = "import os\nkept = [bytearray(100_000) for _ in range(200)]\nos.kill(os.getpid(), 9)\n"
+    found = Recording(tmp_path, "/usr/bin/python3", "-c", program, status=128 + 9)
+    assert found.count("malloc", least=100_000) + found.count("calloc", least=100_000) >= 200
+    assert found.replay("--allocator", "glibc")["recording"]["calls"] == sum(found.calls().values())
+
+
+def test_a_call_takes_four_bytes_at_most(tmp_path):
+    found = Recording(tmp_path, *PYTHON)
+    calls = sum(found.calls().values())
+    assert calls > 500_000 and found.path.stat().st_size < 4 * calls
+
+
+def test_the_file_stops_at_its_limit(tmp_path):
+    found = Recording(tmp_path, *PYTHON, options=["--calls-limit", "20KiB"])
+    assert found.about["limited"] and "stopped at --calls-limit" in found.said
+    assert found.path.stat().st_size < 400 * KIB
+    replay = found.replay("--allocator", "glibc")
+    assert "errors" not in replay and "--calls-limit" in replay["prediction"]
+
+
+def test_the_file_has_no_addresses(tmp_path):
+    first, second = (Recording(tmp_path, *GROWS) for _ in range(2))
+    kinds = [[e for e in each.events[0] if e[0] not in ("idle", "touched")] for each in (first, second)]
+    assert kinds[0] == kinds[1], "addresses differ from run to run"
+
+
+@pytest.mark.parametrize("damage, said", [
+    (lambda data: data[:len(data) // 2], "is damaged"), (lambda data: data[:100] + b"?" + data[101:], "is damaged"),
+    (lambda data: b"", "is not a file of recorded calls"), (lambda data: b"{}", "is not a file of recorded calls")],
+    ids=["cut", "changed", "empty", "foreign"])
+def test_damaged_files_are_refused_in_one_line(tmp_path, damage, said):
+    found = Recording(tmp_path, *GROWS)
+    found.path.write_bytes(damage(found.path.read_bytes()))
+    done = zerotax("replay", found.path, "--allocator", "glibc")
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
+
+
+def test_an_allocator_that_crashes_is_said_and_the_others_are_shown(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "refill", "malloc", 2, 2, MIB)
+    crash = PLANTED / "libplanted_crash_in_free.so"
+    done = zerotax("replay", found.path, "--allocator", "glibc", "--allocator", f"bad={crash}")
+    assert done.returncode == 1 and "bad" in done.stdout and "killed by" in done.stdout
+    assert not is_na(found.about["recorded"]["peak_bytes"])
