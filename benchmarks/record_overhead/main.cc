@@ -84,7 +84,7 @@ std::vector<Program> programs(const std::string& self, const std::string& source
 }
 
 double seconds(const Program& program, bool recorded) {
-  RecordTarget target{program.words, find_program(program.words.front()), "", {}};
+  RecordTarget target{program.words, find_program(program.words.front()), "", {}, ""};
   if (!recorded) {
     const ForegroundResult result = run_foreground({target.program, target.words, {}, restore_interrupts});
     if (result.exit_status != 0) throw MachineError(program.name + " failed", "run it by hand");

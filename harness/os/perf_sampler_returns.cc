@@ -20,7 +20,7 @@ namespace {
 
 /// Who frees is near the top.
 constexpr std::uint32_t kReturnStackBytes = 8 << 10;
-/// Of a thread there are 16 events for each CPU, and a process that it forks inherits them: some 30 ns each.
+/// A thread has 16 such events for each CPU, and a process that it forks inherits them: some 30 ns each.
 constexpr std::size_t kMostReturnThreads = 8;
 constexpr long kMostReturnCpus = 4;
 

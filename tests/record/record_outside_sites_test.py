@@ -54,7 +54,8 @@ def test_another_programs_heap_is_not_compared_with_this_ones(tmp_path):
     """Each exec puts the heap elsewhere, and what it asks for is no less of it."""
     grows = tmp_path / "grows"
     (tmp_path / "grows.c").write_text("#include <unistd.h>\n#include <stdlib.h>\nint main(int n, char** words) {\n"
-                                      "  sbrk(1 << 20);\n  const int left = atoi(words[1]);\n  char text[] = {'0' + left - 1, 0};\n"
+                                      "  sbrk(1 << 20);\n  const int left = atoi(words[1]);\n"
+                                      "  char text[] = {'0' + left - 1, 0};\n"
                                       "  if (left > 0) execl(words[0], words[0], text, (char*)0);\n  return 0;\n}\n")
     subprocess.run(["gcc", "-static-pie", "-o", grows, tmp_path / "grows.c"], check=True)
     found = record(grows, 9)

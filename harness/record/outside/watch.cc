@@ -17,8 +17,10 @@
 namespace zerotax::record {
 namespace {
 
-/// Samples a second of CPU time, and of faults in it. One costs the program some 5 µs, with 16 KiB of its stack.
-constexpr unsigned kHz = 499;
+/// Samples a second of CPU time. One costs the program some 5 µs, with 16 KiB of its stack, and its unwinding takes us
+/// some 100 µs. A running process is watched for seconds and must not notice; a command may be over soon.
+constexpr unsigned kHzOfCommand = 499;
+constexpr unsigned kHzOfRunning = 99;
 
 /// Shared with the child, which says there how many faults it had before it became the program.
 std::uint64_t* faults_before_exec = nullptr;
@@ -37,7 +39,7 @@ void share_faults() {
 }  // namespace
 
 OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_), returns_(places_) {
-  start_sampling({});
+  start_sampling({}, kHzOfCommand);
 }
 
 OutsideWatch::OutsideWatch(WatchScope& scope)
@@ -51,12 +53,12 @@ OutsideWatch::OutsideWatch(WatchScope& scope)
       pages_(perf_) {
   if (!cgroup_folder_.empty()) time_before_ = cgroup_time(cgroup_folder_);
   places_.begin(processes_);
-  start_sampling(perf_);
+  start_sampling(perf_, kHzOfRunning);
 }
 
-void OutsideWatch::start_sampling(const PerfScope& scope) {
+void OutsideWatch::start_sampling(const PerfScope& scope, unsigned hz) {
   ProfileOptions options;
-  options.hz = kHz;
+  options.hz = hz;
   options.scope = scope;
   options.faults = FaultListener{
       [this](const PerfEvent& event) {

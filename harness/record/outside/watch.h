@@ -74,7 +74,7 @@ class OutsideWatch {
   OutsideData finish();
 
  private:
-  void start_sampling(const PerfScope& scope);
+  void start_sampling(const PerfScope& scope, unsigned hz);
   void add_cgroup_time();
   void add_stores();
 
