@@ -16,7 +16,7 @@ inline constexpr std::size_t kPagedBytes = std::size_t{16} << 10;
 
 inline constexpr std::uint32_t kRingCalls = 1U << 15;   ///< in a ring: 1 MiB, of which a thread takes what it needs
 inline constexpr std::uint32_t kPieceCalls = 1U << 11;  ///< pages are taken, and the driver is woken, once for so many
-inline constexpr std::size_t kRings = 1024;  ///< threads at once, of all processes
+inline constexpr std::size_t kRings = 1024;             ///< threads at once, of all processes
 inline constexpr std::size_t kStreams = 16'384;
 
 /// kGrowing: realloc begins, and its old block is no longer there; kGrown: it ended. kTouched: one range of populated
