@@ -61,13 +61,19 @@ struct Blocks {
 /// One process of a recording.
 class Preparation {
  public:
-  Preparation(const CallsFile& file, std::size_t process, PreparedFile& out, bool free_running, Prepared& sums)
-      : file_(file), process_(process), free_running_(free_running), sums_(sums), streams_(out, !free_running) {}
+  /// A process with `children` keeps its recorded order: they begin with the blocks that it has at the fork.
+  Preparation(const CallsFile& file, std::size_t process, PreparedFile& out, bool free_running, Prepared& sums,
+              std::map<std::uint64_t, std::uint32_t> children)
+      : children_(std::move(children)),
+        file_(file),
+        process_(process),
+        free_running_(free_running && children_.empty()),
+        sums_(sums),
+        streams_(out, !free_running_) {}
 
-  Blocks blocks;                                    ///< those of its parent, at first
-  std::map<std::uint64_t, std::uint32_t> children;  ///< by the number of the fork
-  std::map<std::uint32_t, Blocks> forked;           ///< by child: what it begins with
-  std::vector<std::uint32_t> spawned;               ///< other programs, that it starts at its end
+  Blocks blocks;                           ///< those of its parent, at first
+  std::map<std::uint32_t, Blocks> forked;  ///< by child: what it begins with
+  std::vector<std::uint32_t> spawned;      ///< other programs, that it starts at its end
 
   prepared_process run();
 
@@ -94,6 +100,7 @@ class Preparation {
   void check_size(std::uint64_t bytes) const;
   std::uint32_t take(std::uint64_t age);
 
+  std::map<std::uint64_t, std::uint32_t> children_;  ///< by the number of the fork
   const CallsFile& file_;
   std::size_t process_;
   bool free_running_;
@@ -267,8 +274,8 @@ void Preparation::free_block(const Event& event) {
 }
 
 void Preparation::fork() {
-  const auto found = children.find(forks_++);
-  if (found == children.end()) return;
+  const auto found = children_.find(forks_++);
+  if (found == children_.end()) return;
   streams_.begin(kOpFork);
   streams_.number(found->second);
   Blocks& of_child = forked[found->second] = blocks;
@@ -323,7 +330,7 @@ prepared_process Preparation::run() {
   const std::uint64_t threads = streams_.finish();
   sums_.threads += streams_.threads();
   ++sums_.processes;
-  return {blocks.populated.size(), threads, streams_.threads()};
+  return {blocks.populated.size(), threads, streams_.threads(), free_running_ ? 1U : 0U};
 }
 
 }  // namespace
@@ -331,15 +338,18 @@ prepared_process Preparation::run() {
 Prepared prepare(const CallsFile& file, const std::string& path, bool free_running) {
   const auto& rows = file.about().processes;
   if (rows.empty()) file.damaged("its last part", "there is no process");
-  PreparedFile out(path, static_cast<std::uint32_t>(rows.size()), free_running);
+  PreparedFile out(path, static_cast<std::uint32_t>(rows.size()));
   Prepared sums;
   std::map<std::uint32_t, Blocks> inherited;
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
-    Preparation process(file, i, out, free_running, sums);
+    std::map<std::uint64_t, std::uint32_t> children;
+    std::vector<std::uint32_t> spawned;
     for (std::uint32_t other = i + 1; other < rows.size(); ++other) {
-      if (rows[other].parent == i) process.children[*rows[other].fork] = other;
-      if (i == 0 && !rows[other].parent) process.spawned.push_back(other);
+      if (rows[other].parent == i) children[*rows[other].fork] = other;
+      if (i == 0 && !rows[other].parent) spawned.push_back(other);
     }
+    Preparation process(file, i, out, free_running, sums, std::move(children));
+    process.spawned = std::move(spawned);
     if (const auto found = inherited.extract(i)) process.blocks = std::move(found.mapped());
     out.set_process(i, process.run());
     inherited.merge(process.forked);

@@ -13,9 +13,9 @@
 
 namespace zerotax::replay {
 
-PreparedFile::PreparedFile(std::string path, std::uint32_t processes, bool free_running)
+PreparedFile::PreparedFile(std::string path, std::uint32_t processes)
     : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
-  const prepared_head head{processes, free_running ? 1U : 0U};
+  const prepared_head head{processes};
   write(0, &head, sizeof head);
   end_ = sizeof head + processes * sizeof(prepared_process);
 }

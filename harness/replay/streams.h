@@ -13,7 +13,7 @@ namespace zerotax::replay {
 /// The prepared file while it is written.
 class PreparedFile {
  public:
-  PreparedFile(std::string path, std::uint32_t processes, bool free_running);
+  PreparedFile(std::string path, std::uint32_t processes);
 
   /// Appends a block; returns its offset.
   std::uint64_t append_block(const std::string& operations);

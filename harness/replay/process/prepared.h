@@ -8,14 +8,14 @@
 enum { kPreparedBlockBytes = 65536 };
 
 struct prepared_head {
-  uint32_t processes;
-  uint32_t free_running; /* 1: a slot is followed by the number of blocks that it had before */
+  uint64_t processes;
 };
 /* Follow: one for each process. */
 struct prepared_process {
   uint64_t slots;
   uint64_t threads; /* offset of their streams: uint64_t each, the offset of their first block */
   uint64_t thread_count;
+  uint64_t free_running; /* 1: a slot is followed by the number of operations on it before */
 };
 
 struct prepared_block {

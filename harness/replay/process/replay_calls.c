@@ -91,7 +91,7 @@ static uint64_t number(struct reader* reader) {
 
 static struct slot* slot_of(struct worker* worker) {
   struct slot* const slot = &slots[number(&worker->reader)];
-  if (head.free_running) {
+  if (process.free_running) {
     const unsigned turn = (unsigned)number(&worker->reader);
     while (atomic_load_explicit(&slot->turn, memory_order_acquire) != turn) sched_yield();
   }
@@ -99,7 +99,7 @@ static struct slot* slot_of(struct worker* worker) {
 }
 
 static void done(struct slot* slot) {
-  if (head.free_running) atomic_fetch_add_explicit(&slot->turn, 1, memory_order_release);
+  if (process.free_running) atomic_fetch_add_explicit(&slot->turn, 1, memory_order_release);
 }
 
 static void write_to(char* at) { *(volatile char*)at = 1; }
