@@ -5,9 +5,8 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(valijson REQUIRED)  # JSON Schema
 find_package(fmt REQUIRED)
-find_package(ZLIB REQUIRED)  # recorded calls
 find_package(pugixml REQUIRED)  # XML, for JUnit
-find_package(ZLIB REQUIRED)  # gzip, for pprof
+find_package(ZLIB REQUIRED)  # recorded calls, and gzip for pprof
 find_package(benchmark REQUIRED)
 if(ZEROTAX_TESTS)
   find_package(GTest REQUIRED)
