@@ -104,10 +104,11 @@ ExitStatus bless(const BlessOptions& options) {
 
 ExitStatus bless_either(const BlessOptions& options, const Arguments& arguments) {
   const std::vector<std::string> words =
-      programs::command_words(arguments, {"--allocator", "--size", "--thresholds"}, {"--name", "--rounds"});
+      programs::command_words(arguments, {"--size", "--thresholds"}, {"--name", "--rounds"});
   if (words.empty()) return bless(options);
   options.measure.check();
-  return programs::bless({words, options.baseline, options.name, options.measure.env, options.measure.timeout_s},
+  const MeasureOptions& measure = options.measure;
+  return programs::bless({words, options.baseline, options.name, measure.env, measure.allocators, measure.timeout_s},
                          options.rounds, options.allow_failing, options.force);
 }
 

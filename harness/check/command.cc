@@ -34,6 +34,7 @@ constexpr const char* kExamples =
     "  zerotax check --baseline programs.json -- ./decoder input.bin\n"
     "  zerotax check --baseline programs.json --name small --explain -- ./decoder small.bin\n"
     "  zerotax check --baseline programs.json --html check.html -- ./decoder input.bin\n"
+    "  zerotax check --baseline workloads.json --allocator mine=./libmine.so -- redis.calls\n"
     "A command runs without a terminal; its input and output are /dev/null.\n";
 
 struct Options {
@@ -134,10 +135,11 @@ ExitStatus check(const Options& options) {
 
 ExitStatus check_either(const Options& options, const Arguments& arguments) {
   const std::vector<std::string> words =
-      programs::command_words(arguments, {"--allocator", "--size", "--only", "--tolerance"}, {"--name"});
+      programs::command_words(arguments, {"--size", "--only", "--tolerance"}, {"--name"});
   if (words.empty()) return check(options);
   options.measure.check();
-  return programs::check({words, options.baseline, options.name, options.measure.env, options.measure.timeout_s},
+  const MeasureOptions& measure = options.measure;
+  return programs::check({words, options.baseline, options.name, measure.env, measure.allocators, measure.timeout_s},
                          options.strict, options.explain, options.exchange);
 }
 

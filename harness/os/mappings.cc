@@ -50,6 +50,7 @@ Mapping parse_line(const char* text, const char* end) {
   const bool zeros = name == "/dev/zero" && !mapping.shared;
   if (zeros) mapping.inode = 0;
   mapping.heap = name == "[heap]";
+  mapping.stack = name == "[stack]";
   for (const std::string_view file : {"/memfd:", "/dev/zero", "/SYSV", "/dev/shm/", "/anon_hugepage"}) {
     mapping.memory_file = mapping.memory_file || (name.starts_with(file) && !zeros);
   }

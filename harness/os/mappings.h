@@ -15,6 +15,7 @@ struct Mapping {
   bool shared;
   std::uint64_t inode;  ///< 0: anonymous; so is a private mapping of /dev/zero
   bool heap;            ///< grown by brk(2)
+  bool stack;           ///< of the first thread
   bool memory_file;     ///< of a file in memory alone: memfd, shared anonymous memory, System V shared memory, /dev/shm
   bool made_code;       ///< executable, and of no file: anonymous, or of a memfd
 

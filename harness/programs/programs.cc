@@ -32,7 +32,15 @@ namespace fs = std::filesystem;
 /// The target of a request. Checks what can be checked without running anything. Its variables are those of the command
 /// line: check() takes those of the baseline where the command line has none.
 Target target_of(const Request& request) {
+  if (request.allocators.size() > 1) {
+    throw UsageError(fmt::format("a command runs under one allocator, but {} are given", request.allocators.size()),
+                     "give one --allocator");
+  }
   Target target = target_for(request.words, request.name, request.timeout_s);
+  if (!request.allocators.empty()) {
+    target.allocator = request.allocators.front();
+    target.recorded = record::resolve_record_target(request.words, target.allocator, {});
+  }
   for (const std::string& word : request.env) {
     const EnvWord parsed = parse_env_word(word);
     if (parsed.allocator != target.name) {
@@ -85,6 +93,7 @@ std::string accept_words(const Target& target, const std::string& baseline, bool
   for (const auto& [key, value] : target.env) {
     words.insert(words.end(), {"--env", fmt::format("{}:{}={}", target.name, key, value)});
   }
+  if (!target.allocator.empty()) words.insert(words.end(), {"--allocator", target.allocator});
   if (force) words.emplace_back("--force");
   words.emplace_back("--");
   words.insert(words.end(), target.command.begin(), target.command.end());

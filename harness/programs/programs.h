@@ -16,6 +16,8 @@ struct Request {
   std::string baseline;            ///< a file
   std::string name;                ///< empty: the command's file
   std::vector<std::string> env;    ///< NAME:KEY=VALUE
+  /// At most one, NAME or NAME=PATH, under which the command runs; empty: its own.
+  std::vector<std::string> allocators;
   double timeout_s = 60;
 };
 

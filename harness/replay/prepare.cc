@@ -31,6 +31,8 @@ constexpr std::uint32_t kMostThreads = 1U << 20;
 constexpr std::uint64_t kMostAlignment = 30;
 /// A range of pages in an operation; more are put into the next.
 constexpr std::size_t kRangesAtOnce = 16;
+/// No recording takes longer than a hundred years.
+constexpr std::uint64_t kMostTime = (std::uint64_t{100} * 366 * 86'400 * 1'000'000'000) / record::kTimeUnit_ns;
 
 /// The blocks of a process, between two events.
 struct Blocks {
@@ -93,6 +95,7 @@ class Preparation {
   void map(const Event& event);
   void unmap(const Event& event);
   void return_pages(const Event& event);
+  void pass_time(const Event& event);
   [[nodiscard]] bool is_mapping(std::uint64_t age) const {
     return age < blocks.count && blocks.mapped.count(blocks.count - 1 - age) != 0;
   }
@@ -111,6 +114,7 @@ class Preparation {
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Ranges>>> pages_;
   std::uint64_t forks_ = 0;
   std::uint64_t event_ = 0;
+  std::uint64_t time_ = 0;  ///< units
 };
 
 /// The populated pages of a block are known when it ends, and are written when it begins.
@@ -282,6 +286,14 @@ void Preparation::fork() {
   std::fill(of_child.turns.begin(), of_child.turns.end(), 0);
 }
 
+/// Where an allocator looks at the clock, that is what counts, and not which thread said it.
+void Preparation::pass_time(const Event& event) {
+  if (event.first > kMostTime - time_) wrong("more than a hundred years");
+  time_ += event.first;
+  streams_.begin(kOpTime);
+  streams_.number(event.first);
+}
+
 void Preparation::note(const Event& event) {
   ++event_;
   switch (event.kind) {
@@ -308,6 +320,8 @@ void Preparation::note(const Event& event) {
       return unmap(event);
     case EventKind::kReturn:
       return return_pages(event);
+    case EventKind::kTime:
+      return pass_time(event);
     default:
       return;
   }
@@ -330,7 +344,12 @@ prepared_process Preparation::run() {
   const std::uint64_t threads = streams_.finish();
   sums_.threads += streams_.threads();
   ++sums_.processes;
-  return {blocks.populated.size(), threads, streams_.threads(), free_running_ ? 1U : 0U};
+  const record::CallsProcess& row = file_.about().processes[process_];
+  if (row.image_zeroed_bytes + row.image_copied_bytes > kAddressSpaceBytes) wrong("more data than there are addresses");
+  if (row.parent) return {blocks.populated.size(), threads, streams_.threads(), 0, 0, free_running_ ? 1U : 0U};
+  return {blocks.populated.size(), threads,
+          streams_.threads(),      row.image_zeroed_bytes,
+          row.image_copied_bytes,  free_running_ ? 1U : 0U};
 }
 
 }  // namespace

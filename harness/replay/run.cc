@@ -46,7 +46,7 @@ Said read_said(const std::string& path) {
 programs::Target target_of(const Allocator& allocator, const std::string& prepared, const std::string& output,
                            double timeout_s) {
   programs::Target target;
-  target.recorded.program = probe_folder() + "/replay-calls";
+  target.recorded.program = replay_program();
   target.recorded.words = {"replay-calls", prepared, "0"};
   target.recorded.library = project_library("libzerotax-record.so");
   target.recorded.allocator = allocator;
@@ -107,14 +107,6 @@ void set_failure(Replayed& row, const std::string& why) {
   row.user_ns = row.system_ns = row.wall_ns = none;
 }
 
-void check_fits(const Prepared& prepared) {
-  const std::uint64_t usable = read_memory_state().usable();
-  if (prepared.peak_bytes <= usable) return;
-  throw MachineError(fmt::format("the recording's blocks take {}, and {} of memory can be used here",
-                                 format_size(prepared.peak_bytes), format_size(usable)),
-                     "replay it on a machine with more memory");
-}
-
 std::string words_of(const Allocator& allocator) {
   std::string words = name_and_version(allocator);
   for (const auto& [key, value] : allocator.env) words += fmt::format(" {}={}", key, value);
@@ -122,6 +114,16 @@ std::string words_of(const Allocator& allocator) {
 }
 
 }  // namespace
+
+std::string replay_program() { return probe_folder() + "/replay-calls"; }
+
+void check_fits(const Prepared& prepared) {
+  const std::uint64_t usable = read_memory_state().usable();
+  if (prepared.peak_bytes <= usable) return;
+  throw MachineError(fmt::format("the recording's blocks take {}, and {} of memory can be used here",
+                                 format_size(prepared.peak_bytes), format_size(usable)),
+                     "replay it on a machine with more memory");
+}
 
 std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words, const std::vector<std::string>& env) {
   std::vector<std::string> all = words;

@@ -14,6 +14,12 @@ namespace zerotax::replay {
 /// resolve_program_allocator.
 std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words, const std::vector<std::string>& env);
 
+/// Throws MachineError if the blocks of a recording do not fit in memory.
+void check_fits(const Prepared& prepared);
+
+/// The path of replay-calls.
+std::string replay_program();
+
 /// How a recording is replayed.
 struct Plan {
   std::vector<Allocator> allocators;

@@ -16,7 +16,23 @@
 
 namespace zerotax {
 
+namespace {
+
+std::string (*open_recording)(const std::string& path) = nullptr;
+
+std::string recording_program(const std::string& command) {
+  return open_recording == nullptr ? "" : open_recording(command);
+}
+
+}  // namespace
+
+bool read_recordings_by(std::string (*open)(const std::string& path)) {
+  open_recording = open;
+  return true;
+}
+
 std::string resolve_program(const std::string& command) {
+  if (std::string replayer = recording_program(command); !replayer.empty()) return replayer;
   std::string program = find_program(command);
   if (!program.empty()) return program;
   throw UsageError(fmt::format("no command '{}' that can be executed", command),
@@ -25,7 +41,8 @@ std::string resolve_program(const std::string& command) {
 
 std::vector<NamedPath> program_input(const std::vector<std::string>& words) {
   if (words.empty()) return {};
-  return {{"the program", resolve_program(words.front())}};
+  std::string program = resolve_program(words.front());
+  return {{"the program", recording_program(words.front()).empty() ? std::move(program) : words.front()}};
 }
 
 void check_takes_preload(const std::string& program, const char* cannot) {

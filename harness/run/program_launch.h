@@ -10,8 +10,12 @@
 
 namespace zerotax {
 
-/// The file of a command. Throws UsageError if there is none.
+/// The file of a command; of a recording, the program that replays it. Throws UsageError if there is none.
 std::string resolve_program(const std::string& command);
+
+/// Makes recordings commands: `open` returns the program that replays the file of a command word, which is called as
+/// that file, or "" for a file that is no recording. Returns true.
+bool read_recordings_by(std::string (*open)(const std::string& path));
 
 /// The program of these words as an input that no output may overwrite; none if there are no words. Throws as
 /// resolve_program.

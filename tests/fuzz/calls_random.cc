@@ -98,7 +98,7 @@ class Program {
         if (below(8) == 0) events_.add(EventKind::kEnd, 0).add(EventKind::kThread, number(0));
         return;
       case 5:
-        events_.add(below(2) == 0 ? EventKind::kFork : EventKind::kIdle, number(below(30)));
+        events_.add(below(2) == 0 ? EventKind::kFork : EventKind::kTime, number(below(30)));
         return;
       case 6:
       case 7:

@@ -10,7 +10,7 @@ namespace zerotax::record {
 namespace {
 
 RawCall raw(RawKind kind, std::uint64_t address, std::uint64_t bytes = 0, std::uint64_t ticket = 0) {
-  return {ticket, kind, 0, 0, {}, address, bytes};
+  return {ticket, kind, 0, {}, 0, address, bytes};
 }
 
 std::string events_of(const std::vector<RawCall>& calls) {
@@ -93,20 +93,32 @@ TEST(CallEncoder, AChildBeginsWithWhatItsParentHadAtTheFork) {
   EXPECT_EQ(parent.fork_number(17), 0U);
 }
 
-TEST(CallEncoder, ThreadsAndPausesAreSaidWhereTheyChange) {
+TEST(CallEncoder, ThreadsAndTheTimeAreSaidWhereTheyChange) {
   CallEncoder encoder(2);  // ticks in a nanosecond
   encoder.add(0, raw(RawKind::kMalloc, 0x1000, 1));
   encoder.add(3, raw(RawKind::kMalloc, 0x2000, 1));
   RawCall late = raw(RawKind::kFree, 0x2000);
-  late.idle = 21;
+  late.time = 6;  // 2^16 ticks each
   encoder.add(3, late);
+  // A thread that read the clock before, and comes after it.
+  late = raw(RawKind::kMalloc, 0x2000, 1);
+  late.time = 4;
+  encoder.add(0, late);
+  late = raw(RawKind::kFree, 0x2000);
+  late.time = 9;
+  encoder.add(0, late);
   encoder.add(3, raw(RawKind::kEnd, 0));
   EXPECT_EQ(encoder.events(), Events()
                                   .add(EventKind::kMalloc, 1)
                                   .add(EventKind::kThread, 3)
                                   .add(EventKind::kMalloc, 1)
-                                  .add(EventKind::kIdle, 20)
+                                  .add(EventKind::kTime, 3)
                                   .add(EventKind::kFree, 0)
+                                  .add(EventKind::kThread, 0)
+                                  .add(EventKind::kMalloc, 1)
+                                  .add(EventKind::kTime, 1)
+                                  .add(EventKind::kFree, 0)
+                                  .add(EventKind::kThread, 3)
                                   .add(EventKind::kEnd, 0)
                                   .text);
 }

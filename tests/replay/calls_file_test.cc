@@ -32,7 +32,7 @@ class CallsFiles : public ::testing::Test {
 
 Events usual() {
   Events events;
-  events.add(kMalloc, 100).add(kCalloc, 1 << 20).add(kAligned, 5000, {12}).add(kThread, 1).add(kIdle, 20);
+  events.add(kMalloc, 100).add(kCalloc, 1 << 20).add(kAligned, 5000, {12}).add(kThread, 1).add(kTime, 20);
   events.add(kTouched, 1, {2, 0, 3, 5, 1})
       .add(kRealloc, 2, {1 << 21})
       .add(kRealloc, 0, {16})

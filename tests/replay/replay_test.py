@@ -177,7 +177,7 @@ def test_the_file_stops_at_its_limit(tmp_path):
 
 def test_the_file_has_no_addresses(tmp_path):
     first, second = (Recording(tmp_path, *GROWS) for _ in range(2))
-    kinds = [[e for e in each.events[0] if e[0] not in ("idle", "touched")] for each in (first, second)]
+    kinds = [[e for e in each.events[0] if e[0] not in ("time", "touched")] for each in (first, second)]
     assert kinds[0] == kinds[1], "addresses differ from run to run"
 
 

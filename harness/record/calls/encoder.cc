@@ -8,12 +8,15 @@
 
 namespace zerotax::record {
 
-CallEncoder::CallEncoder(double ticks_per_ns) : idle_shift_(std::log2(ticks_per_ns)) {}
+CallEncoder::CallEncoder(double ticks_per_ns) : ns_per_tick_(1 / ticks_per_ns) {}
 
-void CallEncoder::note_idle(const RawCall& call) {
-  if (call.idle == 0) return;
-  const double ns = call.idle - idle_shift_;
-  if (ns >= kLeastIdle) append_event(events_, EventKind::kIdle, static_cast<std::uint64_t>(ns));
+/// Time of the process: threads that wait for each other do not add theirs.
+void CallEncoder::note_time(const RawCall& call) {
+  const double ns = std::ldexp(call.time, kTimeShift) * ns_per_tick_;
+  const std::uint64_t now = static_cast<std::uint64_t>(ns) / kTimeUnit_ns;
+  if (now <= passed_) return;
+  append_event(events_, EventKind::kTime, now - passed_);
+  passed_ = now;
 }
 
 void CallEncoder::free_block(std::uint64_t address) {
@@ -161,7 +164,7 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
     return;
   }
   if (thread.touched != 0) end_touched(thread);
-  if (call.kind != RawKind::kGrown) note_idle(call);
+  if (call.time != 0) note_time(call);
   if (call.kind >= RawKind::kMapped && note_mapping(call)) return;
   const auto allocated = [&](EventKind kind, std::uint64_t& count) {
     append_event(events_, kind, call.bytes);
@@ -209,7 +212,7 @@ void CallEncoder::finish() {
 std::optional<CallEncoder> CallEncoder::take_child(std::uint64_t ticket) {
   const auto found = forks_.find(ticket);
   if (found == forks_.end() || !found->second.state) return std::nullopt;
-  CallEncoder child(std::exp2(idle_shift_));
+  CallEncoder child(1 / ns_per_tick_);
   child.now_ = std::move(*found->second.state);
   found->second.state.reset();
   return child;

@@ -82,9 +82,10 @@ class CallEncoder {
   bool note_mapping(const RawCall& call);
   void populated(const RawCall& call);
   void unmapped(const RawCall& call);
-  void note_idle(const RawCall& call);
+  void note_time(const RawCall& call);
 
-  double idle_shift_;
+  double ns_per_tick_;
+  std::uint64_t passed_ = 0;  ///< units of time that are in the events
   std::string events_;
   State now_;
   std::uint32_t thread_ = 0;

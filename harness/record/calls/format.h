@@ -39,15 +39,14 @@ enum class EventKind : std::uint8_t {
   kThread,   ///< number of the thread whose events follow
   kEnd,      ///< of that thread
   kFork,     ///< the forks of a process are counted from 0
-  kIdle,     ///< binary logarithm of the nanoseconds since the thread's call before
+  kTime,     ///< so much more of the process's time has passed, in units of kTimeUnit_ns
   kMap,      ///< bytes of anonymous memory that the program mapped for itself: a block, too
   kUnmap,    ///< age of such a block
   kReturn,   ///< age of such a block (the first page, pages): it returned them
 };
 inline constexpr std::uint8_t kEventKinds = 13;
 
-/// Pauses that are shorter are left out.
-inline constexpr unsigned kLeastIdle = 14;
+inline constexpr std::uint64_t kTimeUnit_ns = 1U << 16;
 
 /// LEB128.
 inline void append_varint(std::string& to, std::uint64_t value) {

@@ -30,6 +30,7 @@ namespace {
 /// Calls by which an address is fetched before it is looked up.
 constexpr std::uint64_t kAhead = 12;
 constexpr std::int64_t kRelease_ns = 100'000'000;
+constexpr std::int64_t kTick_ns = 1'000'000;
 
 /// The library of the process that did most calls.
 std::string allocator_of(const Record& record) {
@@ -103,11 +104,14 @@ double CallsRecording::ticks_per_ns() const {
 
 void CallsRecording::run() {
   std::int64_t released_ns = monotonic_ns();
+  std::int64_t ticked_ns = released_ns;
   while (!stopping_) {
     if (!drain(false)) wait();
-    if (monotonic_ns() - released_ns < kRelease_ns) continue;
+    const std::int64_t now = monotonic_ns();
+    if (now - ticked_ns >= kTick_ns) ++area_->tick, ticked_ns = now;
+    if (now - released_ns < kRelease_ns) continue;
     release_rings();
-    released_ns = monotonic_ns();
+    released_ns = now;
   }
 }
 
@@ -258,7 +262,7 @@ void CallsRecording::write_part(std::uint32_t kind, std::size_t process, const s
   uLongf stored = ::compressBound(raw.size());
   std::string part(sizeof(CallsPart) + stored, '\0');
   auto* const to = reinterpret_cast<Bytef*>(&part[sizeof(CallsPart)]);
-  ::compress2(to, &stored, reinterpret_cast<const Bytef*>(raw.data()), raw.size(), Z_BEST_SPEED);
+  ::compress(to, &stored, reinterpret_cast<const Bytef*>(raw.data()), raw.size());
   part.resize(sizeof(CallsPart) + stored);
   const CallsPart head{kind, static_cast<std::uint32_t>(process), static_cast<std::uint32_t>(stored),
                        static_cast<std::uint32_t>(raw.size()),
@@ -287,6 +291,8 @@ CallsProcess CallsRecording::row_of(const Process& process, const Record& record
   }
   row.threads = process.stream->threads;
   row.lost_threads = process.stream->lost;
+  row.image_zeroed_bytes = process.stream->image_zeroed_bytes;
+  row.image_copied_bytes = process.stream->image_copied_bytes;
   if (!process.encoder) return row;
   const CallCounts& counts = process.encoder->counts();
   row.mallocs = counts.mallocs;

@@ -25,6 +25,8 @@ struct CallsProcess {
   std::uint64_t maps = 0;
   std::uint64_t unknown_frees = 0;
   std::uint64_t lost_threads = 0;
+  std::uint64_t image_zeroed_bytes = 0;  ///< of data and the first thread's stack: by the kernel
+  std::uint64_t image_copied_bytes = 0;  ///< of its files' data that it wrote to
 };
 
 /// What the recorded run counted, all processes together: replay under the same allocator must count the same.

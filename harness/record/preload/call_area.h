@@ -16,6 +16,7 @@ inline constexpr std::size_t kPagedBytes = std::size_t{16} << 10;
 
 inline constexpr std::uint32_t kRingCalls = 1U << 15;   ///< in a ring: 1 MiB, of which a thread takes what it needs
 inline constexpr std::uint32_t kPieceCalls = 1U << 11;  ///< pages are taken, and the driver is woken, once for so many
+inline constexpr unsigned kTimeShift = 16;  ///< of RawCall::time
 inline constexpr std::size_t kRings = 1024;             ///< threads at once, of all processes
 inline constexpr std::size_t kStreams = 16'384;
 
@@ -43,8 +44,8 @@ struct RawCall {
   std::uint64_t ticket;  ///< its place among the calls of all threads of the process
   RawKind kind;
   std::uint8_t alignment;  ///< its binary logarithm
-  std::uint8_t idle;  ///< binary logarithm of the ticks of the time stamp counter since it was read before; 0: not read
-  std::uint8_t padding[5];
+  std::uint8_t padding[2];
+  std::uint32_t time;     ///< ticks of the time stamp counter since the stream began, in units of 2^16; 0: not read
   std::uint64_t address;  ///< of the block; kGrown: 0 if realloc failed
   std::uint64_t bytes;    ///< asked for; kTouched: the first page in the block, and their number from bit 32 on
 };
@@ -67,9 +68,12 @@ struct CallStream {
   std::uint32_t parent;     ///< of a child of fork: 1 + the stream of its parent
   std::uint64_t forked_at;  ///< the ticket of the fork in the parent; kNoTicket: unknown
   std::int64_t started_ns;  ///< CLOCK_MONOTONIC
+  std::uint64_t started_ticks;
   std::atomic<std::uint64_t> tickets;
   std::atomic<std::uint32_t> threads;
   std::atomic<std::uint64_t> lost;  ///< threads that found no ring
+  std::uint64_t image_zeroed_bytes;  ///< ImagePages, at its end
+  std::uint64_t image_copied_bytes;
 };
 inline constexpr std::uint64_t kNoTicket = ~std::uint64_t{0};
 
@@ -78,6 +82,7 @@ struct CallArea {
   std::atomic<std::uint32_t> stopped;   ///< 1: the driver takes no more
   std::atomic<std::uint32_t> sleeping;  ///< 1: the driver waits for `wake` to change (futex(2))
   std::atomic<std::uint32_t> wake;
+  std::atomic<std::uint32_t> tick;  ///< changes each few milliseconds: threads then read the clock
   std::atomic<std::uint32_t> streams_used;
   std::atomic<std::uint32_t> rings_used;
   std::atomic<RingState> ring_states[kRings];
@@ -86,7 +91,7 @@ struct CallArea {
 
 inline constexpr std::size_t kRingsOffset = (sizeof(CallArea) + 4095) & ~std::size_t{4095};
 inline constexpr std::size_t kCallAreaBytes = kRingsOffset + kRings * sizeof(CallRing);
-inline constexpr std::uint64_t kCallAreaMagic = 0x5a43'0001'0000'0000 | sizeof(CallRing);
+inline constexpr std::uint64_t kCallAreaMagic = 0x5a43'0002'0000'0000 | sizeof(CallRing);
 
 static_assert(sizeof(RawCall) == 32);
 

@@ -30,6 +30,7 @@ struct Writer {
   std::uint64_t populated;    ///< calls of the ring that are backed by pages
   std::uint64_t ticks;        ///< when the clock was read last
   std::uint32_t until_clock;  ///< calls
+  std::uint32_t tick;         ///< the driver's, when the clock was read last
   std::uint64_t forked_at;
   bool over;  ///< it ended, or found no ring
 };
@@ -148,15 +149,17 @@ std::uint64_t next_ticket() {
   return ticket;
 }
 
-/// The binary logarithm of the ticks since it was read last. To read it takes as long as a call: calls that follow each
-/// other fast have it read for one in sixteen.
-[[gnu::noinline]] std::uint8_t read_clock() {
+/// RawCall::time. To read the clock takes as long as a call: calls that follow each other fast have it read for one in
+/// sixteen, and the first after a pause.
+[[gnu::noinline]] std::uint32_t read_clock() {
   constexpr std::uint64_t kSlow = 1U << 15;
   const std::uint64_t now = __rdtsc();
   const std::uint64_t idle = now > writer.ticks ? now - writer.ticks : 0;
   writer.ticks = now;
+  writer.tick = area->tick.load(std::memory_order_relaxed);
   writer.until_clock = idle < kSlow ? 16 : 1;
-  return static_cast<std::uint8_t>(class_of(idle));
+  const std::uint64_t began = stream->started_ticks;
+  return now > began ? static_cast<std::uint32_t>((now - began) >> kTimeShift) : 0;
 }
 
 /// The last of the destructors of a thread's values: those of allocators and of the program may still free.
@@ -178,6 +181,7 @@ CallStream* begin_stream(std::uint32_t parent, std::uint64_t forked_at) {
   own.parent = parent;
   own.forked_at = forked_at;
   own.started_ns = monotonic_ns();
+  own.started_ticks = __rdtsc();
   own.ready = 1;
   return &own;
 }
@@ -187,8 +191,9 @@ CallStream* begin_stream(std::uint32_t parent, std::uint64_t forked_at) {
 void note_call(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment) {
   RawCall* const call = next_call();
   if (call == nullptr) return;
-  const std::uint8_t idle = --writer.until_clock == 0 ? read_clock() : 0;
-  *call = {next_ticket(), kind, alignment, idle, {}, reinterpret_cast<std::uintptr_t>(block), bytes};
+  const bool paused = writer.tick != area->tick.load(std::memory_order_relaxed);
+  const std::uint32_t time = --writer.until_clock == 0 || paused ? read_clock() : 0;
+  *call = {next_ticket(), kind, alignment, {}, time, reinterpret_cast<std::uintptr_t>(block), bytes};
   publish();
 }
 
@@ -219,7 +224,9 @@ bool begin_child_stream() {
 
 bool is_own_stream() { return stream->pid == ::getpid(); }
 
-void end_stream() {
+void end_stream(ImagePages image) {
+  stream->image_zeroed_bytes = image.zeroed;
+  stream->image_copied_bytes = image.copied;
   stream->ended = 1;
   wake_driver();
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "record/preload/call_area.h"
+#include "record/preload/file_pages.h"
 
 namespace zerotax::record {
 
@@ -15,7 +16,7 @@ bool begin_child_stream();
 /// Not so in a child of vfork.
 bool is_own_stream();
 /// The process ends, or becomes another program.
-void end_stream();
+void end_stream(ImagePages image);
 
 /// Writes a call into the thread's ring, which it gets with its first one.
 void note_call(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment = 0);

@@ -153,7 +153,7 @@ void note_held_blocks() {
     note_populated(range_of(reinterpret_cast<const void*>(mapping.begin), mapping.bytes).pages());
   };
   mapped_ranges.for_each(note_mapping, nullptr);
-  end_stream();
+  end_stream(image_pages());
 }
 
 void note_mapped(AddressRange range) {

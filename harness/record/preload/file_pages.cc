@@ -104,6 +104,20 @@ std::uint64_t noted_file_copies() {
   return sum;
 }
 
+ImagePages image_pages() {
+  ImagePages sum{};
+  std::uintptr_t file_end = 0;
+  for_each_own_mapping([&](const Mapping& mapping) {
+    // Data without an initial value follows the pages of its file.
+    const bool is_file = is_private_file(mapping);
+    const bool is_data = mapping.zero_filled() && !mapping.heap && mapping.range.begin == file_end;
+    file_end = is_file && mapping.writable ? mapping.range.end : 0;
+    if (!is_file && !is_data && !mapping.stack) return;
+    (is_file ? sum.copied : sum.zeroed) += anonymous_in(mapping.range).bytes;
+  });
+  return sum;
+}
+
 std::uint64_t all_file_copies(bool& made_code) {
   std::uint64_t sum = 0;
   AddressRange run{};  // mappings that touch: a library has five, and each look is a system call

@@ -31,4 +31,12 @@ std::uint64_t noted_file_copies();
 /// was made in memory (64 KiB or more that no file has).
 std::uint64_t all_file_copies(bool& made_code);
 
+/// What the program has without its allocator and mappings of its own: its data and that of its libraries, and the
+/// stack of its first thread. In bytes.
+struct ImagePages {
+  std::uint64_t zeroed;  ///< by the kernel
+  std::uint64_t copied;  ///< from files
+};
+ImagePages image_pages();
+
 }  // namespace zerotax::record

@@ -7,6 +7,9 @@
 
 enum { kPreparedBlockBytes = 65536 };
 
+/* The folder of the prepared files of recordings that are called as commands: DEVICE-INODE of each, in decimal. */
+#define PREPARED_FOLDER_VARIABLE "ZEROTAX_PREPARED"
+
 struct prepared_head {
   uint64_t processes;
 };
@@ -15,6 +18,8 @@ struct prepared_process {
   uint64_t slots;
   uint64_t threads; /* offset of their streams: uint64_t each, the offset of their first block */
   uint64_t thread_count;
+  uint64_t image_zeroed; /* bytes that the program has beside its blocks; 0: as its parent */
+  uint64_t image_copied;
   uint64_t free_running; /* 1: a slot is followed by the number of operations on it before */
 };
 
@@ -40,5 +45,6 @@ enum prepared_operation {
   kOpSpawn,   /* process, as a program of its own */
   kOpMap,     /* slot, bytes: anonymous memory */
   kOpUnmap,   /* slot, bytes */
-  kOpReturn   /* slot, first page, pages */
+  kOpReturn,  /* slot, first page, pages */
+  kOpTime     /* units of 65,536 ns that have passed for the program */
 };

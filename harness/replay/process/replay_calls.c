@@ -1,8 +1,9 @@
-/* Makes the calls of a recording again, for the allocator that it is run with: replay-calls FILE PROCESS
+/* Makes the calls of a recording again, for the allocator that it is run with: replay-calls FILE PROCESS, or called as
+ * the recording that a user gave for a command, without arguments.
  *
  * FILE is prepared and checked by the command (prepared.h). This program allocates nothing for itself: what it needs is
- * mapped to be shared, so that it is no anonymous memory, and the faults of that are counted. At its end each process
- * prints one line: calls, those that failed, and minor faults that were for the replay itself.
+ * mapped to be shared, so that it is no anonymous memory, and the faults of that are counted. With arguments, each process prints
+ * one line at its end: calls, those that failed, and minor faults that were for the replay itself.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,11 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "replay/process/image.h"
 #include "replay/process/own_memory.h"
 #include "replay/process/prepared.h"
+#include "replay/process/recorded_time.h"
 #include "replay/process/turns.h"
 
 enum { kPage = 4096, kSmall = 16384, kFailed = 3 };
@@ -48,6 +52,7 @@ struct worker {
 
 static int file = -1;
 static const char* path;
+static int speaks; /* at its end */
 static struct prepared_head head;
 static struct prepared_process process;
 static struct slot* slots;
@@ -134,6 +139,7 @@ static void allocate(struct worker* worker, enum prepared_operation operation) {
   const uint64_t bytes = number(&worker->reader);
   void* block = NULL;
   ++worker->calls;
+  begin_call();
   switch (operation) {
     case kOpMalloc:
       block = malloc(bytes);
@@ -151,6 +157,7 @@ static void allocate(struct worker* worker, enum prepared_operation operation) {
       if (posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) != 0) block = NULL;
     }
   }
+  end_call();
   slot->block = block;
   if (block == NULL) {
     ++worker->failed;
@@ -163,7 +170,9 @@ static void allocate(struct worker* worker, enum prepared_operation operation) {
 static void free_slot(struct worker* worker) {
   struct slot* const slot = slot_of(worker);
   ++worker->calls;
+  begin_call();
   free(slot->block);
+  end_call();
   slot->block = NULL;
   done(slot);
 }
@@ -231,6 +240,7 @@ static void start(uint64_t thread) {
 static void finish(struct worker* worker) {
   count(worker);
   wait_for_threads();
+  if (!speaks) return;
   char line[128];
   const int length = snprintf(line, sizeof line, "%llu %llu %llu\n", (unsigned long long)ended_calls,
                               (unsigned long long)ended_failed, (unsigned long long)own_faults());
@@ -270,7 +280,7 @@ static void fork_process(struct worker* worker, uint64_t child_number) {
 static void spawn(uint64_t other) {
   char word[24];
   snprintf(word, sizeof word, "%llu", (unsigned long long)other);
-  char* const words[] = {"replay-calls", (char*)path, word, NULL};
+  char* const words[] = {"replay-calls", (char*)path, word, speaks ? NULL : "silent", NULL};
   pid_t child = 0;
   errno = posix_spawn(&child, "/proc/self/exe", NULL, NULL, words, environ);
   if (errno != 0) give_up("posix_spawn");
@@ -314,6 +324,9 @@ static void step(struct worker* worker) {
     case kOpEnd:
       worker->ended = 1;
       break;
+    case kOpTime:
+      time_passed(number(reader));
+      break;
     default:
       allocate(worker, operation);
       break;
@@ -330,18 +343,31 @@ static void work(struct worker* worker) {
   exit(0);
 }
 
+/* Where the command has put what is to be done for a recording. */
+static const char* prepared_for(const char* recording) {
+  static char found[4096];
+  struct stat status;
+  const char* const folder = getenv(PREPARED_FOLDER_VARIABLE);
+  if (folder == NULL || stat(recording, &status) != 0) give_up(recording);
+  snprintf(found, sizeof found, "%s/%lu-%lu", folder, (unsigned long)status.st_dev, (unsigned long)status.st_ino);
+  return found;
+}
+
 int main(int argc, char** argv) {
-  if (argc != 3) {
+  if (argc == 2 || argc > 4) {
     errno = EINVAL;
-    give_up("usage: replay-calls FILE PROCESS");
+    give_up("a recording takes no arguments");
   }
-  path = argv[1];
+  begin_time();
+  speaks = argc == 3;
+  path = argc == 1 ? prepared_for(argv[0]) : argv[1];
   file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) give_up(path);
   read_file(&head, sizeof head, 0);
-  const uint64_t first = strtoull(argv[2], NULL, 10);
+  const uint64_t first = argc == 1 ? 0 : strtoull(argv[2], NULL, 10);
   read_file(&process, sizeof process, sizeof head + first * sizeof process);
   slots = own_memory(process.slots * sizeof *slots);
+  populate_image(process.image_zeroed, process.image_copied);
   struct worker worker = {.number = 0};
   open_reader(&worker.reader, 0);
   work(&worker);

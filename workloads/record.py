@@ -1,0 +1,43 @@
+"""Records the calls of the twelve programs, as workloads/*.calls are.
+
+usage: record.py [--out FOLDER] [--program NAME]...
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from programs import SOURCE, programs
+
+ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")) / "bin" / "zerotax"
+
+
+def zerotax(*words: object) -> subprocess.CompletedProcess:
+    """Runs the command, or ends with what it said."""
+    done = subprocess.run([ZEROTAX, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}: {done.stderr.decode(errors='replace')}")
+    return done
+
+
+def main() -> None:
+    """Says what each recording holds."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent)
+    parser.add_argument("--program", action="append")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        commands = programs(Path(folder))
+        for name in options.program or commands:
+            said = zerotax("record", "--force", "--text", os.devnull, "--allocator", "glibc", "--calls",
+                           options.out / f"{name}.calls", "--", *commands[name])
+            print(said.stderr.decode(errors="replace").splitlines()[-1], flush=True)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("GIT_CONFIG_GLOBAL", os.devnull)
+    main()
