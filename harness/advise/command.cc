@@ -13,6 +13,7 @@
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "replay/as_command.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 
@@ -25,6 +26,7 @@ constexpr const char* kExamples =
     "  zerotax advise --allocator jemalloc --env jemalloc:MALLOC_CONF=narenas:1 -- ./program\n"
     "  zerotax advise --ready 'redis-cli -p 7000 ping' --load 'redis-benchmark -p 7000 -q -n 100000' \\\n"
     "    -- redis-server --port 7000\n"
+    "  zerotax advise --settings-only -- ./service.calls     a recording of record --calls, instead\n"
     "The program is run many times, without a terminal; its output is compared, not shown.\n";
 
 struct Options {
@@ -125,6 +127,8 @@ ExitStatus test(const Request& request, const Options& options) {
 
 ExitStatus run(const Options& options) {
   const Request request = request_of(options);
+  const std::string prediction = replay::checked_prediction(request.target.words.front());
+  if (!prediction.empty()) fmt::print(stderr, "{}\n", prediction);
   if (options.self_test > 0) return test(request, options);
   const Advice advice = advise(request);
   const AdviceResult result = advice_result(advice);

@@ -1,18 +1,24 @@
 // A recording in place of a command: `check -- service.calls` checks its replay.
 
+#include "replay/as_command.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <set>
 
+#include "base/error.h"
+#include "base/names.h"
 #include "files/temporary_folder.h"
 #include "replay/calls_file.h"
 #include "replay/process/prepared.h"
 #include "replay/run.h"
+#include "run/interrupt.h"
 #include "run/program_launch.h"
 
 namespace zerotax::replay {
@@ -30,7 +36,7 @@ std::string open_recording(const std::string& path) {
   if (!is_recording(path)) return "";
   static std::unique_ptr<TemporaryFolder> folder;
   static std::set<std::string> prepared;
-  struct stat status{};
+  struct stat status {};
   const CallsFile file(path);
   ::stat(path.c_str(), &status);
   const std::string name = fmt::format("{}-{}", status.st_dev, status.st_ino);
@@ -44,5 +50,39 @@ std::string open_recording(const std::string& path) {
 
 const bool known = read_recordings_by(open_recording);
 
+/// The built-in allocator of the recorded run, with its settings.
+std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::string& path) {
+  for (Allocator& each : replayed_allocators({}, {})) {
+    if (file_name(*each.preload) != file.about().allocator) continue;
+    std::vector<std::string> env;
+    for (const std::string& setting : file.about().env) env.push_back(each.name + ":" + setting);
+    return replayed_allocators({each.name}, env);
+  }
+  throw UsageError(fmt::format("{} was recorded under {}, which is not built in", path, file.about().allocator),
+                   "record it under another: zerotax record --allocator glibc --calls FILE -- COMMAND");
+}
+
 }  // namespace
+
+std::string checked_prediction(const std::string& path) {
+  constexpr double kMostError = 0.05;
+  if (!is_recording(path)) return "";
+  const CallsFile file(path);
+  Plan plan;
+  plan.allocators = recorded_allocator(file, path);
+  Replay replay;
+  if (!replay_calls(file, plan, replay)) throw Stop{};
+  add_verdict(replay);
+  bool good = replay.errors.has_value();
+  if (good) {
+    const Errors& errors = *replay.errors;
+    for (const Measured<double>& error : {errors.zero_fill_faults, errors.kernel_zeroed_bytes, errors.refilled_bytes}) {
+      good = good && error && std::abs(*error) <= kMostError;
+    }
+  }
+  if (good) return replay.prediction;
+  throw MachineError(fmt::format("no advice from {}: {}", path, replay.prediction),
+                     "give the program itself after --, or another recording");
+}
+
 }  // namespace zerotax::replay

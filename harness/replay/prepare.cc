@@ -347,9 +347,8 @@ prepared_process Preparation::run() {
   const record::CallsProcess& row = file_.about().processes[process_];
   if (row.image_zeroed_bytes + row.image_copied_bytes > kAddressSpaceBytes) wrong("more data than there are addresses");
   if (row.parent) return {blocks.populated.size(), threads, streams_.threads(), 0, 0, free_running_ ? 1U : 0U};
-  return {blocks.populated.size(), threads,
-          streams_.threads(),      row.image_zeroed_bytes,
-          row.image_copied_bytes,  free_running_ ? 1U : 0U};
+  return {blocks.populated.size(), threads, streams_.threads(), row.image_zeroed_bytes, row.image_copied_bytes,
+          free_running_ ? 1U : 0U};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ RawCall raw(RawKind kind, std::uint64_t address, std::uint64_t bytes = 0, std::u
 }
 
 std::string events_of(const std::vector<RawCall>& calls) {
-  CallEncoder encoder(1);
+  CallEncoder encoder;
   for (const RawCall& call : calls) encoder.add(0, call);
   encoder.finish();
   return encoder.events();
@@ -34,7 +34,7 @@ TEST(CallEncoder, BlocksHaveNumbersInPlaceOfAddresses) {
 }
 
 TEST(CallEncoder, AFreeOfAnUnknownBlockIsCountedAndLeftOut) {
-  CallEncoder encoder(1);
+  CallEncoder encoder;
   encoder.add(0, raw(RawKind::kFree, 0x1000));
   EXPECT_EQ(encoder.events(), "");
   EXPECT_EQ(encoder.counts().unknown, 1U);
@@ -81,7 +81,7 @@ TEST(CallEncoder, PartsOfAMappingAreReturnedAndTheLastOneEndsIt) {
 }
 
 TEST(CallEncoder, AChildBeginsWithWhatItsParentHadAtTheFork) {
-  CallEncoder parent(1);
+  CallEncoder parent;
   parent.add(0, raw(RawKind::kMalloc, 0x1000, 5));
   parent.add(0, raw(RawKind::kFork, 0, 0, 17));
   parent.add(0, raw(RawKind::kFree, 0x1000));
@@ -94,18 +94,18 @@ TEST(CallEncoder, AChildBeginsWithWhatItsParentHadAtTheFork) {
 }
 
 TEST(CallEncoder, ThreadsAndTheTimeAreSaidWhereTheyChange) {
-  CallEncoder encoder(2);  // ticks in a nanosecond
+  CallEncoder encoder;
   encoder.add(0, raw(RawKind::kMalloc, 0x1000, 1));
   encoder.add(3, raw(RawKind::kMalloc, 0x2000, 1));
   RawCall late = raw(RawKind::kFree, 0x2000);
-  late.time = 6;  // 2^16 ticks each
+  late.time = 3;
   encoder.add(3, late);
   // A thread that read the clock before, and comes after it.
   late = raw(RawKind::kMalloc, 0x2000, 1);
-  late.time = 4;
+  late.time = 2;
   encoder.add(0, late);
   late = raw(RawKind::kFree, 0x2000);
-  late.time = 9;
+  late.time = 4;
   encoder.add(0, late);
   encoder.add(3, raw(RawKind::kEnd, 0));
   EXPECT_EQ(encoder.events(), Events()

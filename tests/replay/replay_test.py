@@ -130,6 +130,52 @@ def test_other_allocators_rank_as_they_do_under_the_program(tmp_path):
     assert [each["as_recorded"] for each in replay["replays"]] == [True, False, False]
 
 
+def test_what_an_allocator_does_after_a_time_it_does_in_the_replay(tmp_path):
+    returned = []
+    for milliseconds in (0, 60):
+        found = Recording(tmp_path, PROGRAMS / "paused", 10, milliseconds)
+        units = found.count("time", least=1) and sum(e[1] for e in found.events[0] if e[0] == "time")
+        assert units * 65_536 >= 10 * milliseconds * 1_000_000
+        replay = found.replay("--allocator", "mimalloc")["replays"][0]
+        returned.append(replay["counts"]["returned_bytes"])
+    assert returned[0] < MIB and returned[1] > 5 * MIB, returned
+
+
+def test_data_and_stack_of_the_program_are_populated(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "static_data")
+    row = found.about["processes"][0]
+    assert 4 * MIB + 400 * KIB <= row["image_zeroed_bytes"] <= 5 * MIB
+    assert 2 * MIB <= row["image_copied_bytes"] <= 3 * MIB
+    replay = found.replay("--allocator", "glibc")
+    for key in ("minor_faults", "zero_fill_faults", "kernel_zeroed_bytes", "peak_bytes"):
+        assert abs(replay["errors"][key]) < 0.05, (key, replay["errors"])
+
+
+def test_a_recording_is_a_command(tmp_path):
+    found = Recording(tmp_path, *REFILL)
+    report, baseline = tmp_path / "again.json", tmp_path / "baseline.json"
+    done = zerotax("record", "--text", "/dev/null", "--json", report, "--", found.path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    totals = json.loads(report.read_text())["totals"]
+    assert {key: totals[key] for key in found.calls()} == found.calls()
+    words = ["--baseline", baseline, "--", found.path]
+    assert zerotax("bless", "--allocator", "jemalloc", *words).returncode == 0
+    done = zerotax("check", "--allocator", "jemalloc", *words)
+    assert done.returncode == 0 and done.stdout.startswith("same: "), done.stdout
+    done = zerotax("check", "--allocator", "glibc", *words)
+    assert done.returncode == 1 and done.stdout.startswith("worse: page faults "), done.stdout
+    assert f"zerotax bless --baseline {baseline} --allocator glibc -- {found.path}" in done.stdout + done.stderr
+
+
+def test_a_damaged_recording_is_no_command(tmp_path):
+    found = Recording(tmp_path, *GROWS)
+    found.path.write_bytes(found.path.read_bytes()[:-5])
+    done = zerotax("record", "--", found.path)
+    assert done.returncode == 2 and "is damaged" in done.stderr and done.stderr.count("\n") == 1
+    done = zerotax("check", "--allocator", "glibc", "--allocator", "jemalloc", "--baseline", tmp_path / "x.json", "--", "true")
+    assert done.returncode == 2 and "one allocator" in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_a_setting_is_replayed(tmp_path):
     found = Recording(tmp_path, *REFILL)
     kept = found.replay("--allocator", "glibc", "--env", "glibc:MALLOC_TRIM_THRESHOLD_=1073741824",

@@ -1,22 +1,17 @@
 #include "record/calls/encoder.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "os/page.h"
 #include "record/calls/format.h"
 
 namespace zerotax::record {
 
-CallEncoder::CallEncoder(double ticks_per_ns) : ns_per_tick_(1 / ticks_per_ns) {}
-
 /// Time of the process: threads that wait for each other do not add theirs.
 void CallEncoder::note_time(const RawCall& call) {
-  const double ns = std::ldexp(call.time, kTimeShift) * ns_per_tick_;
-  const std::uint64_t now = static_cast<std::uint64_t>(ns) / kTimeUnit_ns;
-  if (now <= passed_) return;
-  append_event(events_, EventKind::kTime, now - passed_);
-  passed_ = now;
+  if (call.time <= passed_) return;
+  append_event(events_, EventKind::kTime, call.time - passed_);
+  passed_ = call.time;
 }
 
 void CallEncoder::free_block(std::uint64_t address) {
@@ -157,6 +152,7 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
   if (number != thread_) append_event(events_, EventKind::kThread, number);
   if (number != std::exchange(thread_, number) || current_ == nullptr) current_ = &threads_[number];
   Thread& thread = *current_;
+  note_time(call);
   if (call.kind == RawKind::kTouched) {
     if (thread.touched != 0 && thread.touched != call.address) end_touched(thread);
     thread.touched = call.address;
@@ -164,7 +160,6 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
     return;
   }
   if (thread.touched != 0) end_touched(thread);
-  if (call.time != 0) note_time(call);
   if (call.kind >= RawKind::kMapped && note_mapping(call)) return;
   const auto allocated = [&](EventKind kind, std::uint64_t& count) {
     append_event(events_, kind, call.bytes);
@@ -212,7 +207,7 @@ void CallEncoder::finish() {
 std::optional<CallEncoder> CallEncoder::take_child(std::uint64_t ticket) {
   const auto found = forks_.find(ticket);
   if (found == forks_.end() || !found->second.state) return std::nullopt;
-  CallEncoder child(1 / ns_per_tick_);
+  CallEncoder child;
   child.now_ = std::move(*found->second.state);
   found->second.state.reset();
   return child;

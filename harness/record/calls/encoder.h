@@ -29,9 +29,6 @@ struct CallCounts {
 /// Turns the calls of a process, in their order, into the events of a file: numbers of blocks in place of addresses.
 class CallEncoder {
  public:
-  /// `ticks_per_ns`: of the time stamp counter.
-  explicit CallEncoder(double ticks_per_ns);
-
   void add(std::uint32_t thread, const RawCall& call);
   /// This call will follow soon.
   void expect(const RawCall& call) const { now_.live.prefetch(call.address); }
@@ -84,7 +81,6 @@ class CallEncoder {
   void unmapped(const RawCall& call);
   void note_time(const RawCall& call);
 
-  double ns_per_tick_;
   std::uint64_t passed_ = 0;  ///< units of time that are in the events
   std::string events_;
   State now_;

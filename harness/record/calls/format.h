@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "record/preload/call_area.h"
+
 namespace zerotax::record {
 
 /// A file of recorded calls; docs/replay.md describes it. All numbers are little-endian.
@@ -46,7 +48,7 @@ enum class EventKind : std::uint8_t {
 };
 inline constexpr std::uint8_t kEventKinds = 13;
 
-inline constexpr std::uint64_t kTimeUnit_ns = 1U << 16;
+inline constexpr std::uint64_t kTimeUnit_ns = std::uint64_t{1} << kTimeShift;
 
 /// LEB128.
 inline void append_varint(std::string& to, std::uint64_t value) {

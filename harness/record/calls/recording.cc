@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <x86intrin.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -58,9 +57,7 @@ CallsRecording::CallsRecording(const RecordArena& arena, std::string path, std::
       area_path_(arena.path() + "-calls"),
       limit_(limit),
       file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
-      adopted_(kRings),
-      ticks_at_start_(__rdtsc()),
-      ns_at_start_(monotonic_ns()) {
+      adopted_(kRings) {
   if (!file_) {
     throw UsageError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)), "give --calls another path");
   }
@@ -95,11 +92,6 @@ void CallsRecording::open_area(const std::string& path) {
 CallRing& CallsRecording::ring(std::size_t index) const {
   auto* const rings = reinterpret_cast<CallRing*>(reinterpret_cast<char*>(area_) + kRingsOffset);
   return rings[index];
-}
-
-double CallsRecording::ticks_per_ns() const {
-  const auto ns = static_cast<double>(std::max<std::int64_t>(1, monotonic_ns() - ns_at_start_));
-  return std::max(0.1, static_cast<double>(__rdtsc() - ticks_at_start_) / ns);
 }
 
 void CallsRecording::run() {
@@ -173,7 +165,7 @@ void CallsRecording::begin(std::size_t index) {
   Process& process = processes_[index];
   const std::uint32_t parent = process.stream->parent;
   if (parent == 0 || parent > index || process.stream->forked_at == kNoTicket) {
-    process.encoder.emplace(ticks_per_ns());
+    process.encoder.emplace();
   } else if (processes_[parent - 1].encoder) {
     process.encoder = processes_[parent - 1].encoder->take_child(process.stream->forked_at);
   }

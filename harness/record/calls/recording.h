@@ -56,7 +56,6 @@ class CallsRecording {
   void write_part(std::uint32_t kind, std::size_t process, const std::string& raw);
   void wait();
   [[nodiscard]] CallRing& ring(std::size_t index) const;
-  [[nodiscard]] double ticks_per_ns() const;
   [[nodiscard]] CallsProcess row_of(const Process& process, const Record& record, std::int64_t started_ns) const;
 
   std::string path_;
@@ -67,8 +66,6 @@ class CallsRecording {
   std::vector<Process> processes_;
   std::vector<bool> adopted_;  ///< rings
   std::uint64_t written_ = 0;
-  std::uint64_t ticks_at_start_;
-  std::int64_t ns_at_start_;
   bool limited_ = false;
   int failure_ = 0;  ///< errno of a write
   std::atomic<bool> stopping_{false};

@@ -16,7 +16,7 @@ inline constexpr std::size_t kPagedBytes = std::size_t{16} << 10;
 
 inline constexpr std::uint32_t kRingCalls = 1U << 15;   ///< in a ring: 1 MiB, of which a thread takes what it needs
 inline constexpr std::uint32_t kPieceCalls = 1U << 11;  ///< pages are taken, and the driver is woken, once for so many
-inline constexpr unsigned kTimeShift = 16;  ///< of RawCall::time
+inline constexpr unsigned kTimeShift = 16;              ///< of RawCall::time
 inline constexpr std::size_t kRings = 1024;             ///< threads at once, of all processes
 inline constexpr std::size_t kStreams = 16'384;
 
@@ -45,7 +45,7 @@ struct RawCall {
   RawKind kind;
   std::uint8_t alignment;  ///< its binary logarithm
   std::uint8_t padding[2];
-  std::uint32_t time;     ///< ticks of the time stamp counter since the stream began, in units of 2^16; 0: not read
+  std::uint32_t time;     ///< since the stream began, in units of 2^16 ns; 0: not read
   std::uint64_t address;  ///< of the block; kGrown: 0 if realloc failed
   std::uint64_t bytes;    ///< asked for; kTouched: the first page in the block, and their number from bit 32 on
 };
@@ -68,10 +68,9 @@ struct CallStream {
   std::uint32_t parent;     ///< of a child of fork: 1 + the stream of its parent
   std::uint64_t forked_at;  ///< the ticket of the fork in the parent; kNoTicket: unknown
   std::int64_t started_ns;  ///< CLOCK_MONOTONIC
-  std::uint64_t started_ticks;
   std::atomic<std::uint64_t> tickets;
   std::atomic<std::uint32_t> threads;
-  std::atomic<std::uint64_t> lost;  ///< threads that found no ring
+  std::atomic<std::uint64_t> lost;   ///< threads that found no ring
   std::uint64_t image_zeroed_bytes;  ///< ImagePages, at its end
   std::uint64_t image_copied_bytes;
 };

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -28,7 +27,7 @@ struct Writer {
   std::uint64_t head;
   std::uint64_t limit;        ///< of head: from here on there is to ask
   std::uint64_t populated;    ///< calls of the ring that are backed by pages
-  std::uint64_t ticks;        ///< when the clock was read last
+  std::int64_t clock_ns;      ///< when the clock was read last
   std::uint32_t until_clock;  ///< calls
   std::uint32_t tick;         ///< the driver's, when the clock was read last
   std::uint64_t forked_at;
@@ -121,7 +120,7 @@ bool begin_thread() {
   own.ring->head = 0;
   own.ring->stream = static_cast<std::uint32_t>(stream - &area->streams[0]) + 1;
   own.head = own.limit = own.populated = 0;
-  own.ticks = __rdtsc();
+  own.clock_ns = monotonic_ns();
   own.until_clock = 1;
   if (has_end_key) ::pthread_setspecific(end_key, own.ring);
   return true;
@@ -152,14 +151,12 @@ std::uint64_t next_ticket() {
 /// RawCall::time. To read the clock takes as long as a call: calls that follow each other fast have it read for one in
 /// sixteen, and the first after a pause.
 [[gnu::noinline]] std::uint32_t read_clock() {
-  constexpr std::uint64_t kSlow = 1U << 15;
-  const std::uint64_t now = __rdtsc();
-  const std::uint64_t idle = now > writer.ticks ? now - writer.ticks : 0;
-  writer.ticks = now;
+  constexpr std::int64_t kSlow_ns = 10'000;
+  const std::int64_t now = monotonic_ns();
+  writer.until_clock = now - writer.clock_ns < kSlow_ns ? 16 : 1;
+  writer.clock_ns = now;
   writer.tick = area->tick.load(std::memory_order_relaxed);
-  writer.until_clock = idle < kSlow ? 16 : 1;
-  const std::uint64_t began = stream->started_ticks;
-  return now > began ? static_cast<std::uint32_t>((now - began) >> kTimeShift) : 0;
+  return now > stream->started_ns ? static_cast<std::uint32_t>((now - stream->started_ns) >> kTimeShift) : 0;
 }
 
 /// The last of the destructors of a thread's values: those of allocators and of the program may still free.
@@ -181,7 +178,6 @@ CallStream* begin_stream(std::uint32_t parent, std::uint64_t forked_at) {
   own.parent = parent;
   own.forked_at = forked_at;
   own.started_ns = monotonic_ns();
-  own.started_ticks = __rdtsc();
   own.ready = 1;
   return &own;
 }

@@ -2,8 +2,8 @@
  * the recording that a user gave for a command, without arguments.
  *
  * FILE is prepared and checked by the command (prepared.h). This program allocates nothing for itself: what it needs is
- * mapped to be shared, so that it is no anonymous memory, and the faults of that are counted. With arguments, each process prints
- * one line at its end: calls, those that failed, and minor faults that were for the replay itself.
+ * mapped to be shared, so that it is no anonymous memory, and the faults of that are counted. With arguments, each
+ * process prints one line at its end: calls, those that failed, and minor faults that were for the replay itself.
  */
 #define _GNU_SOURCE
 #include <errno.h>
