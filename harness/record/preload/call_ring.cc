@@ -220,8 +220,10 @@ bool begin_child_stream() {
 
 bool is_own_stream() { return stream->pid == ::getpid(); }
 
+void note_early_pages(std::uint64_t bytes) { stream->early_bytes = bytes; }
+
 void end_stream(ImagePages image) {
-  stream->image_zeroed_bytes = image.zeroed;
+  stream->image_zeroed_bytes = image.zeroed + stream->early_bytes;
   stream->image_copied_bytes = image.copied;
   stream->ended = 1;
   wake_driver();

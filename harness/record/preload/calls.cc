@@ -130,6 +130,11 @@ void begin_calls() {
   if (calls_noted && real.malloc != noted_malloc) stand_before_allocator();
 }
 
+void note_early_memory() {
+  // The C library's own allocator has its memory in the heap.
+  if (calls_noted && allocator_code.bytes() == 0) note_early_pages(other_pages());
+}
+
 void stop_calls() { calls_noted = false; }
 
 void begin_calls_in_child() {

@@ -17,6 +17,8 @@ extern bool calls_noted;
 /// Begins to, if the driver wants it; may be called again while nothing is known yet. As early as the allocator's
 /// functions are known: libraries allocate before our constructor.
 void begin_calls();
+/// Other libraries have begun: another allocator's memory, of a library that brings one, is no block of ours.
+void note_early_memory();
 /// The process is not recorded after all.
 void stop_calls();
 /// A child of fork begins a stream of its own.

@@ -1,5 +1,7 @@
 #include "record/preload/file_pages.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
 
 #include "os/mappings.h"
@@ -7,6 +9,7 @@
 #include "record/preload/examine.h"
 #include "record/preload/kept_file.h"
 #include "record/preload/process.h"
+#include "record/preload/real.h"
 
 namespace zerotax::record {
 namespace {
@@ -104,16 +107,31 @@ std::uint64_t noted_file_copies() {
   return sum;
 }
 
+/// The part of anonymous memory that belongs to a program file or library: data without an initial value.
+AddressRange data_in(AddressRange range) {
+  dl_find_object object{};
+  if (real.find_object == nullptr || real.find_object(reinterpret_cast<void*>(range.begin), &object) != 0) return {};
+  return range.intersect({range.begin, page_ceiling(reinterpret_cast<std::uintptr_t>(object.dlfo_map_end))});
+}
+
 ImagePages image_pages() {
   ImagePages sum{};
-  std::uintptr_t file_end = 0;
   for_each_own_mapping([&](const Mapping& mapping) {
-    // Data without an initial value follows the pages of its file.
-    const bool is_file = is_private_file(mapping);
-    const bool is_data = mapping.zero_filled() && !mapping.heap && mapping.range.begin == file_end;
-    file_end = is_file && mapping.writable ? mapping.range.end : 0;
-    if (!is_file && !is_data && !mapping.stack) return;
-    (is_file ? sum.copied : sum.zeroed) += anonymous_in(mapping.range).bytes;
+    if (is_private_file(mapping)) {
+      sum.copied += anonymous_in(mapping.range).bytes;
+    } else if (mapping.zero_filled() && !mapping.heap) {
+      const AddressRange data = mapping.stack ? mapping.range : data_in(mapping.range);
+      if (data.bytes() != 0) sum.zeroed += anonymous_in(data).bytes;
+    }
+  });
+  return sum;
+}
+
+std::uint64_t other_pages() {
+  std::uint64_t sum = 0;
+  for_each_own_mapping([&](const Mapping& mapping) {
+    if (!mapping.zero_filled() || mapping.heap || mapping.stack) return;
+    sum += anonymous_in(mapping.range).bytes - anonymous_in(data_in(mapping.range)).bytes;
   });
   return sum;
 }

@@ -38,5 +38,7 @@ struct ImagePages {
   std::uint64_t copied;  ///< from files
 };
 ImagePages image_pages();
+/// All other anonymous memory, but for the heap of brk(2): in bytes.
+std::uint64_t other_pages();
 
 }  // namespace zerotax::record

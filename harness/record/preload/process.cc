@@ -259,6 +259,7 @@ void begin_process() {
   }
   begin_live_heap(slot);
   slot != nullptr ? begin_calls() : stop_calls();
+  note_early_memory();
   guard.alive = 1;
   state.block = claim_block();
   begin_samples(state);
