@@ -61,7 +61,7 @@ def error(values: list, predicted: object, slack: int) -> float | None:
     nearest = min(max(predicted, min(values)), max(values))
     if abs(predicted - nearest) <= slack:
         return 0.0
-    return predicted / nearest - 1 if nearest else float("inf")
+    return round(predicted / nearest - 1, 4) if nearest else 1.0
 
 
 def reversed_pairs(rows: dict) -> list[str]:

@@ -95,7 +95,7 @@ bool read_event(Bytes& bytes, Event& event) {
   }
   if (event.kind == EventKind::kAligned || event.kind == EventKind::kRealloc) event.second = bytes.varint();
   if (event.kind == EventKind::kTouched) return read_ranges(bytes, event);
-  if (event.kind == EventKind::kReturn) return read_range(bytes, event);
+  if (event.kind == EventKind::kReturn || event.kind == EventKind::kHuge) return read_range(bytes, event);
   if (event.kind == EventKind::kThread) {
     if (event.first > ~std::uint32_t{0}) return false;
     event.thread = static_cast<std::uint32_t>(event.first);

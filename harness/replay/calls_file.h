@@ -18,7 +18,8 @@ struct Event {
   std::uint32_t thread = 0;
   std::uint64_t first = 0;
   std::uint64_t second = 0;  ///< the alignment's logarithm of kAligned, the bytes of kRealloc
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< of kTouched, and one of kReturn: first page, pages
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      ranges;  ///< of kTouched, and one of kReturn and kHuge: first page, pages
 };
 
 /// A file of record --calls, opened to be read. Its functions throw UsageError for a damaged file, with its name and

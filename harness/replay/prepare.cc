@@ -92,6 +92,7 @@ class Preparation {
   void begin(prepared_operation operation, std::uint32_t slot);
   void new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping);
   void touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges);
+  void ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes);
   void map(const Event& event);
   void unmap(const Event& event);
   void return_pages(const Event& event);
@@ -112,6 +113,7 @@ class Preparation {
   /// Of large blocks, and what the program mapped: the ranges that are populated, each after so many returns of the
   /// block.
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Ranges>>> pages_;
+  std::unordered_map<std::uint64_t, Ranges> huge_;  ///< for which the program asked for huge pages
   std::uint64_t forks_ = 0;
   std::uint64_t event_ = 0;
   std::uint64_t time_ = 0;  ///< units
@@ -138,6 +140,10 @@ void Preparation::find_pages() {
         break;
       case EventKind::kReturn:
         if (event.first < count) ++returns[count - 1 - event.first];
+        break;
+      case EventKind::kHuge:
+        if (event.first >= count) wrong("huge pages of a block that is not there");
+        huge_[count - 1 - event.first].push_back(event.ranges.front());
         break;
       default:
         break;
@@ -175,12 +181,25 @@ void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& r
   }
 }
 
+/// Before its pages are written, as the program does.
+void Preparation::ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes) {
+  const auto found = huge_.find(blocks.count);
+  if (found == huge_.end()) return;
+  for (const auto& [first, pages] : found->second) {
+    if (first + pages > bytes / kPageBytes + 2) wrong("huge pages beyond the end of a block");
+    begin(kOpHuge, slot);
+    streams_.number(first);
+    streams_.number(pages);
+  }
+}
+
 /// A block begins to live in a slot, and its populated pages are written. If the recording stopped before a large block
 /// ended, they are unknown, and all of it counts as written; a mapping of the program then counts as not written.
 void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
   blocks.sizes[slot] = bytes;
   blocks.returns[slot] = 0;
+  ask_for_huge_pages(slot, bytes);
   const auto found = pages_.find(blocks.count);
   if (bytes < record::kPagedBytes && !is_mapping) {
     blocks.live_bytes += blocks.populated[slot] = bytes;

@@ -127,8 +127,29 @@ void CallEncoder::unmapped(const RawCall& call) {
   }
 }
 
+void CallEncoder::append_huge(std::uint64_t block, std::uint64_t base, std::uint64_t from, std::uint64_t to) {
+  if (from >= to) return;
+  append_event(events_, EventKind::kHuge, age(block));
+  append_varint(events_, (from - page_floor(base)) / kPageBytes);
+  append_varint(events_, (to - from) / kPageBytes);
+}
+
+/// Programs ask for huge pages as soon as they have the memory: of what the thread allocated last, or mapped.
+void CallEncoder::advised(const Thread& thread, const RawCall& call) {
+  const std::uint64_t end = call.address + call.bytes;
+  const AddressMap::Entry* const newest = now_.live.find(thread.newest);
+  if (newest != nullptr && call.address < thread.newest + thread.newest_bytes && end > thread.newest) {
+    return append_huge(newest->block, thread.newest, std::max(call.address, page_floor(thread.newest)),
+                       std::min(end, page_ceiling(thread.newest + thread.newest_bytes)));
+  }
+  auto piece = now_.pieces.upper_bound(call.address);
+  if (piece == now_.pieces.begin()) return;
+  --piece;
+  append_huge(piece->second.block, piece->second.base, call.address, std::min(end, piece->second.end));
+}
+
 /// False if it is another kind of call.
-bool CallEncoder::note_mapping(const RawCall& call) {
+bool CallEncoder::note_mapping(const Thread& thread, const RawCall& call) {
   switch (call.kind) {
     case RawKind::kMapped:
       append_event(events_, EventKind::kMap, call.bytes);
@@ -138,6 +159,9 @@ bool CallEncoder::note_mapping(const RawCall& call) {
       return true;
     case RawKind::kPopulated:
       populated(call);
+      return true;
+    case RawKind::kHuge:
+      advised(thread, call);
       return true;
     case RawKind::kReturned:
     case RawKind::kUnmapped:
@@ -160,12 +184,14 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
     return;
   }
   if (thread.touched != 0) end_touched(thread);
-  if (call.kind >= RawKind::kMapped && note_mapping(call)) return;
+  if (call.kind >= RawKind::kMapped && note_mapping(thread, call)) return;
   const auto allocated = [&](EventKind kind, std::uint64_t& count) {
     append_event(events_, kind, call.bytes);
     if (kind == EventKind::kAligned) append_varint(events_, call.alignment);
     ++count;
     new_block(call.address);
+    thread.newest = call.address;
+    thread.newest_bytes = call.bytes;
   };
   switch (call.kind) {
     case RawKind::kMalloc:

@@ -48,6 +48,8 @@ class CallEncoder {
   struct Thread {
     std::uint64_t touched = 0;  ///< the address of a block whose ranges are being gathered; 0: none
     Ranges ranges;
+    std::uint64_t newest = 0;  ///< the address of its newest block, and its bytes
+    std::uint64_t newest_bytes = 0;
     std::uint64_t growing = 0;  ///< the address of a block inside realloc
     std::optional<std::uint64_t> growing_block;
   };
@@ -76,9 +78,11 @@ class CallEncoder {
   void grown(Thread& thread, const RawCall& call);
   void end_touched(Thread& thread);
   void append_ranges(std::uint64_t block, Ranges& ranges);
-  bool note_mapping(const RawCall& call);
+  bool note_mapping(const Thread& thread, const RawCall& call);
   void populated(const RawCall& call);
   void unmapped(const RawCall& call);
+  void advised(const Thread& thread, const RawCall& call);
+  void append_huge(std::uint64_t block, std::uint64_t base, std::uint64_t from, std::uint64_t to);
   void note_time(const RawCall& call);
 
   std::uint64_t passed_ = 0;  ///< units of time that are in the events

@@ -45,8 +45,9 @@ enum class EventKind : std::uint8_t {
   kMap,      ///< bytes of anonymous memory that the program mapped for itself: a block, too
   kUnmap,    ///< age of such a block
   kReturn,   ///< age of such a block (the first page, pages): it returned them
+  kHuge,     ///< age of a block (the first page, pages): the program asked for huge pages there
 };
-inline constexpr std::uint8_t kEventKinds = 13;
+inline constexpr std::uint8_t kEventKinds = 14;
 
 inline constexpr std::uint64_t kTimeUnit_ns = std::uint64_t{1} << kTimeShift;
 

@@ -23,7 +23,7 @@ inline constexpr std::size_t kStreams = 16'384;
 /// kGrowing: realloc begins, and its old block is no longer there; kGrown: it ended. kTouched: one range of populated
 /// pages of a block that is about to end; kEnd: of a thread. Of anonymous memory that the program maps for itself:
 /// kMapped; kPopulated: a range of it that is populated; kReturned: it returns a range of it and keeps the addresses;
-/// kUnmapped.
+/// kUnmapped; of this, or of a block: kHuge, a range that it asked huge pages for.
 enum class RawKind : std::uint8_t {
   kMalloc,
   kCalloc,
@@ -37,7 +37,8 @@ enum class RawKind : std::uint8_t {
   kMapped,
   kPopulated,
   kReturned,
-  kUnmapped
+  kUnmapped,
+  kHuge
 };
 
 struct RawCall {

@@ -181,6 +181,12 @@ void note_unmapping(AddressRange range, bool kept) {
   note_call(kept ? RawKind::kReturned : RawKind::kUnmapped, begin, page_ceiling(range.bytes()));
 }
 
+void note_huge(AddressRange range) {
+  if (!notes_here(state)) return;
+  const AddressRange pages = range.pages();
+  note_call(RawKind::kHuge, reinterpret_cast<const void*>(pages.begin), pages.bytes());
+}
+
 void note_allocation(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment) {
   if (bytes >= kPagedBytes) paged_blocks.remember({reinterpret_cast<std::uintptr_t>(block), bytes});
   note_call(kind, block, bytes, alignment);

@@ -47,6 +47,8 @@ inline bool notes_here(const ThreadState& thread) {
 void note_mapped(AddressRange range);
 /// It is about to return some, by munmap, or (`kept`) but for its addresses.
 void note_unmapping(AddressRange range, bool kept);
+/// It asked for huge pages.
+void note_huge(AddressRange range);
 
 /// Calls a function of the allocator that returns a block of so many bytes, or nullptr.
 template <typename Allocate>

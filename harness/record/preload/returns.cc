@@ -194,6 +194,7 @@ int watched_munmap(void* begin, std::size_t bytes) { return munmap_for(__builtin
 int madvise_for(const void* caller, void* begin, std::size_t bytes, int advice) {
   ThreadState& thread = state;
   const bool returns = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_GUARD_INSTALL;
+  if (advice == MADV_HUGEPAGE) note_huge(range_of(begin, bytes));
   if (!count_mapping_call(thread) || (!returns && advice != MADV_FREE)) return original.madvise(begin, bytes, advice);
   if (!returns) {
     note_offer(thread, range_of(begin, bytes));

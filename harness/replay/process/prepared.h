@@ -46,5 +46,6 @@ enum prepared_operation {
   kOpMap,     /* slot, bytes: anonymous memory */
   kOpUnmap,   /* slot, bytes */
   kOpReturn,  /* slot, first page, pages */
+  kOpHuge,    /* slot, first page, pages */
   kOpTime     /* units of 65,536 ns that have passed for the program */
 };

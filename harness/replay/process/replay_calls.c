@@ -203,6 +203,15 @@ static void return_pages(struct worker* worker) {
   done(slot);
 }
 
+static void ask_for_huge_pages(struct worker* worker) {
+  struct slot* const slot = slot_of(worker);
+  const uint64_t first = number(&worker->reader);
+  const uint64_t pages = number(&worker->reader);
+  char* const begin = (char*)((uintptr_t)slot->block & ~(uintptr_t)(kPage - 1)) + first * kPage;
+  if (slot->block != NULL) madvise(begin, pages * kPage, MADV_HUGEPAGE);
+  done(slot);
+}
+
 static void open_reader(struct reader* reader, uint64_t thread) {
   reader->block = own_memory(sizeof(struct prepared_block) + kPreparedBlockBytes);
   read_file(&reader->next, sizeof reader->next, process.threads + thread * sizeof(uint64_t));
@@ -323,6 +332,9 @@ static void step(struct worker* worker) {
       break;
     case kOpEnd:
       worker->ended = 1;
+      break;
+    case kOpHuge:
+      ask_for_huge_pages(worker);
       break;
     case kOpTime:
       time_passed(number(reader));
