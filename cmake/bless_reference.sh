@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms attachments report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads outside_overhead report_page"
 
 study() {
   rm -rf "$1/study"
@@ -141,6 +141,11 @@ crossover() {
 check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
 
 program_alarms() { $python tests/stress/program_alarms.py "$1/program-alarms.json"; }
+
+workloads() { $python workloads/accuracy.py "$1/replay-accuracy.json"; }
+
+# Some ten minutes, as root.
+outside_overhead() { $python benchmarks/outside_overhead/overhead.py >"$1/benchmark-outside-overhead.txt"; }
 
 # Some twelve minutes: a thousand times beside each other, watched and not.
 attachments() { $python tests/stress/attachments.py >"$1/attachments.txt"; }

@@ -106,7 +106,7 @@ def main() -> None:
                 print(f"{program}: the replay has the other order: {pair}", flush=True)
             result["programs"].append({"program": program, "settings": rows, "reversed": order})
             result |= {"pairs": pairs, "within": within, "same_order": same_order}
-            options.file.write_text(json.dumps(result, indent=1) + "\n")
+            options.file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(f"{within} of {pairs} pairs within {BOUND:.0%} in every metric; the order of settings is kept for {same_order} of "
           f"{len(result['programs'])} programs")
 

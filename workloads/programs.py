@@ -140,8 +140,9 @@ print scalar(keys %kept), "\\n";
 
 def programs(work: Path) -> dict[str, list[str]]:
     """The commands by name; what they read is written to the folder `work`."""
-    for name, text in (("numpy_rounds.py", NUMPY), ("parse.py", PARSING), ("statements.sql", STATEMENTS), ("buffers.js", BUFFERS),
-                       ("words.pl", WORDS), ("redis.sh", REDIS), ("threads.cc", THREADS), ("service.cc", SERVICE), ("forks.pl", FORKS)):
+    texts = {"numpy_rounds.py": NUMPY, "parse.py": PARSING, "statements.sql": STATEMENTS, "buffers.js": BUFFERS, "words.pl": WORDS,
+             "redis.sh": REDIS, "threads.cc": THREADS, "service.cc": SERVICE, "forks.pl": FORKS}
+    for name, text in texts.items():
         (work / name).write_text(text)
     for name in ("threads", "service"):
         subprocess.run(["c++", "-std=c++20", "-O1", "-g", "-pthread", "-o", work / name, work / f"{name}.cc"], check=True)

@@ -14,9 +14,9 @@ struct Target : Command {
   record::RecordTarget recorded;
   double timeout_s = 60;
   std::string allocator;  ///< under which it runs, as the command line has it; empty: its own
-  std::string folder;   ///< in which it runs; empty: where we do
-  std::string output;   ///< a file that gets its output; empty: none
-  std::string preload;  ///< a library beside the recorder; empty: none
+  std::string folder;     ///< in which it runs; empty: where we do
+  std::string output;     ///< a file that gets its output; empty: none
+  std::string preload;    ///< a library beside the recorder; empty: none
 };
 
 /// Finds the program of a command. Throws UsageError if it cannot be recorded.

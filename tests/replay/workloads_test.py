@@ -2,7 +2,7 @@
 import json
 
 import pytest
-from conftest import SOURCE, zerotax
+from conftest import SOURCE, check_schema, zerotax
 
 WORKLOADS = sorted((SOURCE / "workloads").glob("*.calls"))
 ACCURACY = SOURCE / "results" / "reference" / "replay-accuracy.json"
@@ -27,7 +27,8 @@ def test_each_is_replayed(tmp_path, path):
 
 def test_the_accuracy_is_that_of_all_twelve_under_six_settings():
     measured = json.loads(ACCURACY.read_text())
-    assert [each["program"] for each in measured["programs"]] and len(measured["programs"]) == 12
+    check_schema(measured, "replay_accuracy")
+    assert len(measured["programs"]) == 12
     assert measured["pairs"] == 72 == sum(len(each["settings"]) for each in measured["programs"])
     within = 0
     for program in measured["programs"]:

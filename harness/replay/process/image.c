@@ -28,7 +28,7 @@ static const char* field(const char* line, int which) {
   return line;
 }
 
-/* What of this process's anonymous memory is copies of pages of files, and what is not. */
+/* Divides the anonymous memory of this process into copies of pages of files, and pages that the kernel zeroed. */
 static void own_image(uint64_t* zeroed, uint64_t* copied) {
   static const char kAnonymous[] = "Anonymous:";
   char* const text = own_memory(kTextBytes);
