@@ -140,8 +140,8 @@ print scalar(keys %kept), "\\n";
 
 def programs(work: Path) -> dict[str, list[str]]:
     """The commands by name; what they read is written to the folder `work`."""
-    texts = {"numpy_rounds.py": NUMPY, "parse.py": PARSING, "statements.sql": STATEMENTS, "buffers.js": BUFFERS, "words.pl": WORDS,
-             "redis.sh": REDIS, "threads.cc": THREADS, "service.cc": SERVICE, "forks.pl": FORKS}
+    texts = {"numpy_rounds.py": NUMPY, "parse.py": PARSING, "statements.sql": STATEMENTS, "buffers.js": BUFFERS,
+             "words.pl": WORDS, "redis.sh": REDIS, "threads.cc": THREADS, "service.cc": SERVICE, "forks.pl": FORKS}
     for name, text in texts.items():
         (work / name).write_text(text)
     for name in ("threads", "service"):
