@@ -165,6 +165,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--workload", action="append", choices=list(WORKLOADS))
     options = parser.parse_args()
+    # As for Ctrl-C: what runs is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     watchers = [name for name, words in WATCHERS.items() if shutil.which(words[0])]
     print("watched by                           rounds  throughput (95 % interval)  its own CPU")
     for name in options.workload or WORKLOADS:

@@ -65,6 +65,8 @@ void add_verdict(Replay& replay) {
   if (replay.recording.limited) {
     replay.prediction =
         "How well replay predicts is unknown: the recording stopped at --calls-limit, and the recorded run went on.";
+  } else if (replay.recording.allocator.empty()) {
+    replay.prediction = "How well replay predicts is unknown: the recording has no counts of the run.";
   } else if (same == replay.replays.end()) {
     replay.prediction = fmt::format(
         "How well replay predicts is unknown: the program was recorded with {}{}{}, which was not "

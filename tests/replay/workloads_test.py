@@ -1,5 +1,7 @@
 """The recordings of real programs that are committed, and how well their replays predict."""
 import json
+import subprocess
+import sys
 
 import pytest
 from conftest import SOURCE, check_schema, zerotax
@@ -23,6 +25,60 @@ def test_each_is_replayed(tmp_path, path):
     (replayed,) = replay["replays"]
     assert replayed["as_recorded"] and replayed["failed_calls"] == 0
     assert replayed["counts"]["kernel_zeroed_bytes"] > 0
+
+
+CONVERT = [sys.executable, SOURCE / "workloads" / "convert.py"]
+TRACED = """
+#include <mcheck.h>
+#include <stdlib.h>
+int main(void) {
+  mtrace();
+  for (int i = 0; i < 20; ++i) {
+    void* volatile one = malloc(300000);
+    void* volatile other = calloc(100, 1000);
+    other = realloc(other, 400000);
+    free(one);
+    free(other);
+  }
+  return 0;
+}
+"""
+
+
+def converted(tmp_path, trace):
+    """The replay of a trace of another recorder."""
+    calls, document = tmp_path / "x.calls", tmp_path / "x.json"
+    assert subprocess.run([*CONVERT, trace, calls], check=False).returncode == 0
+    done = zerotax("replay", calls, "--allocator", "glibc", "--json", document)
+    assert done.returncode == 0, done.stderr
+    assert "the recording has no counts of the run" in done.stdout
+    return json.loads(document.read_text())
+
+
+def test_a_trace_of_mtrace_is_replayed(tmp_path):
+    program, trace = tmp_path / "traced", tmp_path / "trace.txt"
+    subprocess.run(["cc", "-O0", "-x", "c", "-o", program, "-"], input=TRACED, text=True, check=True)
+    subprocess.run([program], env={"MALLOC_TRACE": str(trace), "LD_PRELOAD": "libc_malloc_debug.so.0"}, check=True)
+    replay = converted(tmp_path, trace)
+    assert replay["recording"]["calls"] == 20 * 5
+    # Blocks above the threshold of mmap: at least the first of each kind is mapped, and written whole.
+    assert replay["replays"][0]["counts"]["kernel_zeroed_bytes"] >= 700_000
+
+
+def test_a_log_of_logalloc_is_replayed(tmp_path):
+    log = tmp_path / "malloc.log"
+    log.write_text("1 1 malloc(300000)=#1\n1 1 calloc(3,1000)=#2\n1 2 realloc(#1,500000)=#3\n1 2 memalign(64,100)=#1\n"
+                   "1 1 free(#3)\n1 1 free(#2)\n1 2 free(#0)\n1 1 jemalloc_stats()\n")
+    recording = converted(tmp_path, log)["recording"]
+    assert (recording["calls"], recording["processes"], recording["threads"]) == (6, 1, 2)
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "1 1 malloc(x)=#1\n", "= Start\n@ a:[0x1] + 0x10\nnonsense\n"])
+def test_what_is_no_trace_is_refused_in_one_line(tmp_path, text):
+    trace = tmp_path / "trace"
+    trace.write_text(text)
+    done = subprocess.run([*CONVERT, trace, tmp_path / "x.calls"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and not (tmp_path / "x.calls").exists()
 
 
 def test_the_accuracy_is_that_of_all_twelve_under_six_settings():

@@ -1,0 +1,165 @@
+"""Turns traces of other recorders into a file that `zerotax replay` reads.
+
+usage: convert.py TRACE OUT.calls
+
+Known are the text of glibc's mtrace(3), and the log of Firefox's logalloc. Neither says which pages of a block a program
+wrote to: all of them count as written. mtrace names no threads.
+"""
+from __future__ import annotations
+
+import json
+import re
+import struct
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+KINDS = {kind: number for number, kind in enumerate(
+    "malloc calloc aligned realloc free touched thread end fork time map unmap return huge".split())}
+PART_BYTES = 1 << 18
+COUNTS = ["minor_faults", "zero_fill_faults", "kernel_zeroed_bytes", "refilled_bytes", "returned_bytes", "zeroed_bytes",
+          "redundant_zeroed_bytes", "mapping_calls", "peak_bytes"]
+Call = tuple[int, int, str, list[int], str | None, str | None]  # process, thread, kind, sizes, old block, new block
+
+
+class Unreadable(Exception):
+    """A line that is none of the format."""
+
+
+def of_mtrace(lines: list[str]) -> Iterator[Call]:
+    """@ place + block size, - block; < old and > new of realloc, or ! for one that failed."""
+    old = None
+    for number, line in enumerate(lines, 1):
+        found = re.fullmatch(r"(?:@ \S+(?: \S+)? )?([-+<>!]) (0x[0-9a-f]+)(?: (0x[0-9a-f]+))?", line.strip())
+        if found is None and not line.startswith("=") and line.strip():
+            raise Unreadable(f"line {number}: {line.strip()[:60]}")
+        if found is None:
+            continue
+        sign, block, size = found.groups()
+        if sign in "+>" and size is None:
+            raise Unreadable(f"line {number} has no size")
+        if sign == "+":
+            yield 0, 0, "malloc", [int(size, 16)], None, block
+        elif sign == "-":
+            yield 0, 0, "free", [], block, None
+        elif sign == "<":
+            old = block
+        elif sign == ">":
+            yield 0, 0, "realloc", [int(size, 16)], old, block
+
+
+def of_logalloc(lines: list[str]) -> Iterator[Call]:
+    """PID TID CALL(ARGUMENTS)=#BLOCK; blocks are numbered, and a number is used again after free."""
+    kinds = {"malloc": "malloc", "calloc": "calloc", "realloc": "realloc", "free": "free", "memalign": "aligned",
+             "posix_memalign": "aligned", "aligned_alloc": "aligned", "valloc": "aligned"}
+    for number, line in enumerate(lines, 1):
+        found = re.fullmatch(r"(\d+) (?:(\d+) )?(\w+)\(([^)]*)\)(?:=(#\d+|\(nil\)|0x0|\d+))?", line.strip())
+        if found is None:
+            raise Unreadable(f"line {number}: {line.strip()[:60]}")
+        process, thread, call, arguments, result = found.groups()
+        if call not in kinds:
+            continue
+        words = [word.strip() for word in arguments.split(",")]
+        old = words.pop(0) if call in ("realloc", "free") else None
+        sizes = [int(word) for word in words]
+        if call == "calloc":
+            sizes = [sizes[0] * sizes[1]]
+        elif call == "valloc":
+            sizes = [sizes[0], 4096]
+        elif kinds[call] == "aligned":
+            sizes = [sizes[1], sizes[0]]
+        new = result if result and result.startswith("#") and result != "#0" else None
+        old = old if old and old.startswith("#") and old != "#0" else None
+        if call == "free" and old or call != "free" and new:
+            yield int(process), int(thread or 0), kinds[call], sizes, old, new
+
+
+class Process:
+    """The events of a process, as docs/replay.md describes them."""
+
+    def __init__(self) -> None:
+        self.events = bytearray()
+        self.blocks: dict[str, int] = {}
+        self.threads: dict[int, int] = {}
+        self.made = 0
+        self.current = 0
+        self.counts = dict.fromkeys(("mallocs", "callocs", "aligned", "reallocs", "frees", "maps", "unknown_frees"), 0)
+
+    def number(self, value: int) -> None:
+        """LEB128."""
+        while value >= 128:
+            self.events.append(value & 127 | 128)
+            value >>= 7
+        self.events.append(value)
+
+    def event(self, kind: str, first: int) -> None:
+        """A first byte, and what does not fit in it."""
+        self.events.append(KINDS[kind] | min(first, 15) << 4)
+        if first >= 15:
+            self.number(first - 15)
+
+    def add(self, thread: int, kind: str, sizes: list[int], old: str | None, new: str | None) -> None:
+        """One call."""
+        known = self.threads.setdefault(thread, len(self.threads))
+        if known != self.current:
+            self.event("thread", known)
+            self.current = known
+        block = self.blocks.pop(old, None)
+        if kind == "free" and block is None:
+            self.counts["unknown_frees"] += 1
+            return
+        self.counts[{"aligned": "aligned"}.get(kind, kind + "s")] += 1
+        age = self.made - 1 - block if block is not None else -1
+        self.event(kind, age if kind == "free" else age + 1 if kind == "realloc" else sizes[0])
+        if kind == "aligned":
+            self.number(max(sizes[1] - 1, 0).bit_length())
+        elif kind == "realloc":
+            self.number(sizes[0])
+        if new is not None:
+            self.blocks[new] = self.made
+            self.made += 1
+
+    def row(self, name: str) -> dict:
+        """Its entry in the last part."""
+        return {"name": name, "threads": len(self.threads), **self.counts, "lost_threads": 0, "image_zeroed_bytes": 0,
+                "image_copied_bytes": 0}
+
+
+def part(kind: int, process: int, raw: bytes) -> bytes:
+    """A part of the file."""
+    stored = zlib.compress(raw)
+    return struct.pack("<5I", kind, process, len(stored), len(raw), zlib.crc32(stored)) + stored
+
+
+def converted(trace: Path) -> bytes:
+    """The file for a trace. Throws Unreadable."""
+    lines = trace.read_text(encoding="utf-8", errors="replace").splitlines()
+    is_mtrace = any(line.startswith(("= Start", "@ ")) for line in lines[:2])
+    processes: dict[int, Process] = {}
+    for process, thread, *call in (of_mtrace if is_mtrace else of_logalloc)(lines):
+        processes.setdefault(process, Process()).add(thread, *call)
+    if not processes:
+        raise Unreadable("it has no calls")
+    why = {"na": "a trace of mtrace has no counts" if is_mtrace else "a log of logalloc has no counts"}
+    about = {"schema": "zerotax.calls/1", "zerotax_version": "convert.py", "allocator": "", "env": [], "limited": False,
+             "processes": [each.row(trace.stem) for each in processes.values()], "recorded": dict.fromkeys(COUNTS, why)}
+    parts = [part(1, number, bytes(each.events[at:at + PART_BYTES]))
+             for number, each in enumerate(processes.values()) for at in range(0, len(each.events), PART_BYTES)]
+    return struct.pack("<8sII", b"ZTXCALLS", 1, 0) + b"".join(parts) + part(2, 0, json.dumps(about).encode())
+
+
+def main() -> None:
+    """Exit status 2 for a file of another format."""
+    if len(sys.argv) != 3:
+        sys.exit(__doc__.split("\n\n")[1])
+    try:
+        data = converted(Path(sys.argv[1]))
+    except (Unreadable, OSError, ValueError) as failure:
+        print(f"convert.py: {sys.argv[1]} is no trace of mtrace or logalloc: {failure}", file=sys.stderr)
+        sys.exit(2)
+    Path(sys.argv[2]).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()
