@@ -24,7 +24,7 @@ Call = tuple[int, int, str, list[int], str | None, str | None]  # process, threa
 
 
 class Unreadable(Exception):
-    """A line that is none of the format."""
+    """A line is not of the format."""
 
 
 def of_mtrace(lines: list[str]) -> Iterator[Call]:
