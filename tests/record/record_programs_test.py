@@ -117,6 +117,11 @@ def test_folded_stacks_and_flame_graph_weigh_what_the_report_says(tmp_path):
         assert any(t.startswith("calloc_and_free(int, unsigned long): ") for t in titles)
 
 
+def test_a_program_may_store_the_address_of_calloc_in_a_stub_of_its_own():
+    found = record(PROGRAMS / "stored")
+    assert found.totals["calloc_calls"] == 3 and found.json["processes"][0]["allocator"].endswith("/libc.so.6")
+
+
 def test_a_program_with_an_allocator_of_its_own_is_told_of():
     found = record(PROGRAMS / "own")
     assert (found.status, found.out) == (0, "own\n")

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -228,9 +229,19 @@ void after_fork_in_child() {
 }
 
 /// Writes down whose calloc is called: the next after ours, or the program's own, which comes before it.
+/// A program at a fixed address that stores the address of a function has a stub for it, which is then its address
+/// everywhere; the stub calls ours. Source: the System V ABI for AMD64, "Function Addresses".
+bool is_stub(void* function) {
+  Dl_info info{};
+  void* symbol = nullptr;
+  return ::dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) != 0 && symbol != nullptr &&
+         static_cast<const ElfW(Sym)*>(symbol)->st_shndx == SHN_UNDEF;
+}
+
 void name_allocator(ProcessSlot& slot) {
   void* const first = ::dlsym(RTLD_DEFAULT, "calloc");
-  if (first != nullptr && first != reinterpret_cast<void*>(&::calloc)) slot.gaps |= kOwnCalloc;
+  const bool is_ours = first == nullptr || first == reinterpret_cast<void*>(&::calloc) || is_stub(first);
+  if (!is_ours) slot.gaps |= kOwnCalloc;
   const void* const called = (slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(plain_real.calloc);
   copy_text(slot.allocator, object_path(called, slot));
 }
