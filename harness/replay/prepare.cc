@@ -83,6 +83,7 @@ class Preparation {
   [[noreturn]] void wrong(const std::string& why) const {
     file_.damaged(fmt::format("process {}, event {}", process_, event_), why);
   }
+  record::CallsProcess own_image();
   void find_pages();
   void note(const Event& event);
   void allocate(const Event& event);
@@ -346,7 +347,20 @@ void Preparation::note(const Event& event) {
   }
 }
 
+/// What the program has beside its blocks; a child of fork has its parent's.
+record::CallsProcess Preparation::own_image() {
+  record::CallsProcess row = file_.about().processes[process_];
+  if (row.image_zeroed_bytes > kAddressSpaceBytes || row.image_copied_bytes > kAddressSpaceBytes) {
+    wrong("more data than there are addresses");
+  }
+  if (row.parent) row.image_zeroed_bytes = row.image_copied_bytes = 0;
+  blocks.live_bytes += row.image_zeroed_bytes + row.image_copied_bytes;
+  sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
+  return row;
+}
+
 prepared_process Preparation::run() {
+  const record::CallsProcess image = own_image();
   find_pages();
   event_ = 0;
   bool has_thread = streams_.turn_to(0);
@@ -363,10 +377,7 @@ prepared_process Preparation::run() {
   const std::uint64_t threads = streams_.finish();
   sums_.threads += streams_.threads();
   ++sums_.processes;
-  const record::CallsProcess& row = file_.about().processes[process_];
-  if (row.image_zeroed_bytes + row.image_copied_bytes > kAddressSpaceBytes) wrong("more data than there are addresses");
-  if (row.parent) return {blocks.populated.size(), threads, streams_.threads(), 0, 0, free_running_ ? 1U : 0U};
-  return {blocks.populated.size(), threads, streams_.threads(), row.image_zeroed_bytes, row.image_copied_bytes,
+  return {blocks.populated.size(), threads, streams_.threads(), image.image_zeroed_bytes, image.image_copied_bytes,
           free_running_ ? 1U : 0U};
 }
 

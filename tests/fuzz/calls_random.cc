@@ -66,7 +66,11 @@ class Program {
     const std::uint64_t first = below(pages);
     switch (below(4)) {
       case 0:
-        events_.add(EventKind::kTouched, age, {1, number(first), number(pages - first)});
+        if (below(4) == 0) {
+          events_.add(EventKind::kHuge, age, {number(first), number(pages - first)});
+        } else {
+          events_.add(EventKind::kTouched, age, {1, number(first), number(pages - first)});
+        }
         return;
       case 1:
         if (block.mapped) {
@@ -120,6 +124,10 @@ class Program {
 zerotax::record::CallsAbout some_about(Random& random, std::size_t processes) {
   zerotax::record::CallsAbout about;
   about.processes.resize(processes);
+  for (std::size_t i = 0; i < processes; ++i) {
+    about.processes[i].image_zeroed_bytes = random() >> (random() % 64 == 0 ? random() % 64 : 44 + random() % 20);
+    about.processes[i].image_copied_bytes = random() >> (44 + random() % 20);
+  }
   for (std::size_t i = 1; i < processes; ++i) {
     if (random() % 2 == 0) continue;
     about.processes[i].parent = random() % i;
