@@ -5,9 +5,11 @@ import functools
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import jsonschema
@@ -43,7 +45,12 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 UNHURRIED_MIMALLOC = "MIMALLOC_DECOMMIT_DELAY=100000"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    # Each pytest that starts closes the folder that all share to others: a test that has opened its path to nobody would
+    # find it closed again.
+    if config.option.basetemp is None:
+        config.option.basetemp = tempfile.mkdtemp(prefix="pytest-zerotax-")
     config.addinivalue_line("markers", "long(why): too long for ./run test, which leaves it to ./run test --all")
     config.addinivalue_line("markers", "timeout(seconds): of pytest-timeout, where that is installed")
 
@@ -56,6 +63,11 @@ def mostly_long(rows, short, why):
     """The rows of a parametrize, all but those of `short` marked long: each of the others repeats one of these elsewhere."""
     return [row if row in short else pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.long(why))
             for row in rows]
+
+
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == 0 and "pytest-zerotax-" in str(session.config.option.basetemp):
+        shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items):
