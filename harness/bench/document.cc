@@ -78,7 +78,7 @@ std::vector<Reported> read_criterion(const std::string& folder) {
   try {
     std::vector<Reported> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-      const std::filesystem::path file = entry.path();
+      const std::filesystem::path& file = entry.path();
       if (file.filename() != "benchmark.json" || file.parent_path().filename() != "new") continue;
       const std::string name = read_json_file(file.string()).at("full_id");
       const Json sample = read_json_file((file.parent_path() / "sample.json").string());

@@ -112,8 +112,9 @@ Account::Balances Account::balances(const Table& now) const {
 std::map<pid_t, Counts> Account::children(Table& now) const {
   const Balances all = balances(now);
   std::map<pid_t, Counts> unseen;
-  for (const auto& [pid, balance] : all) {
-    Counts& rest = unseen[pid];
+  for (const auto& entry : all) {
+    const Balance& balance = entry.second;
+    Counts& rest = unseen[entry.first];
     for_each_field([&](auto field) {
       rest.*field = balance.risen.*field - balance.known.*field - balance.passed.*field - balance.debt.*field;
     });
@@ -122,7 +123,9 @@ std::map<pid_t, Counts> Account::children(Table& now) const {
     const Known* found = find(now, pid);
     return found != nullptr ? found->process.parent : 0;
   };
-  for (const auto& [pid, balance] : all) {
+  for (const auto& entry : all) {
+    const pid_t pid = entry.first;
+    const Balance& balance = entry.second;
     Known& known = now[static_cast<std::size_t>(find(now, pid) - now.data())];
     for_each_field([&](auto field) {
       std::int64_t& rest = unseen[pid].*field;

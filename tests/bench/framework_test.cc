@@ -67,7 +67,7 @@ constexpr const char* kResult =
        <!--All values in nano seconds--><mean value="1.5e+03" lowerBound="1" upperBound="1" ci="0"/></BenchmarkResults>)";
 
 TEST(Framework, ReadsBothVersionsOfCatch2) {
-  const std::string test_cases = std::string("<TestCase name=\"none\"/><TestCase name=\"sums &amp; more\">") + kResult +
+  const std::string test_cases = std::string(R"(<TestCase name="none"/><TestCase name="sums &amp; more">)") + kResult +
                                  "<Section name=\"in it\">" + kResult + "</Section></TestCase>";
   for (const std::string& whole : {"<Catch><Group name=\"b\">" + test_cases + "</Group></Catch>",
                                    "<Catch2TestRun name=\"b\">" + test_cases + "</Catch2TestRun>"}) {

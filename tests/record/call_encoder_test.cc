@@ -65,12 +65,13 @@ TEST(CallEncoder, RangesOfPagesStandBeforeTheEndOfTheirBlock) {
 
 TEST(CallEncoder, PartsOfAMappingAreReturnedAndTheLastOneEndsIt) {
   const std::uint64_t base = 0x10000;
+  const std::uint64_t page = 4096;
   EXPECT_EQ(
-      events_of({raw(RawKind::kMapped, base, 8 * 4096), raw(RawKind::kPopulated, base + 4096, 2 * 4096),
-                 raw(RawKind::kReturned, base + 4096, 4096), raw(RawKind::kUnmapped, base + 2 * 4096, 4096),
-                 raw(RawKind::kPopulated, base - 4096, 4 * 4096), raw(RawKind::kUnmapped, base - 4096, 20 * 4096)}),
+      events_of({raw(RawKind::kMapped, base, 8 * page), raw(RawKind::kPopulated, base + page, 2 * page),
+                 raw(RawKind::kReturned, base + page, page), raw(RawKind::kUnmapped, base + 2 * page, page),
+                 raw(RawKind::kPopulated, base - page, 4 * page), raw(RawKind::kUnmapped, base - page, 20 * page)}),
       Events()
-          .add(EventKind::kMap, 8 * 4096)
+          .add(EventKind::kMap, 8 * page)
           .add(EventKind::kTouched, 0, {1, 1, 2})
           .add(EventKind::kReturn, 0, {1, 1})
           .add(EventKind::kReturn, 0, {2, 1})

@@ -34,6 +34,7 @@ TEST(LiveHeap, LosesNothingBetweenThreads) {
   LiveHeap heap;
   std::atomic<std::uint64_t> peak{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (std::uint64_t bytes = 1; bytes < 20'000; ++bytes) {
@@ -45,7 +46,7 @@ TEST(LiveHeap, LosesNothingBetweenThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(heap.bytes(), 4U * 10'000 * 10'000);
   EXPECT_GE(peak, heap.bytes());
-  EXPECT_LE(peak, heap.bytes() + 4 * 20'000);
+  EXPECT_LE(peak, heap.bytes() + std::uint64_t{4} * 20'000);
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
         format_counted(data.profile.lost, "sample was", "samples were")));
   }
   if (kernel.method != ZeroedBy::kCounted) {
-    notes.push_back("As root, zerotax counts each page that the kernel zeroes, and samples the kernel's time.");
+    notes.emplace_back("As root, zerotax counts each page that the kernel zeroes, and samples the kernel's time.");
   }
   if (kernel.unseen_faults * 50 > kernel.part.minor_faults) {
     notes.push_back(

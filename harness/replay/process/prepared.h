@@ -3,7 +3,7 @@
 /* The file that replay-calls reads: checked, with slots in place of blocks. The command writes it in a private folder,
  * and nobody else reads it. A stream is what one thread does: a list of blocks of the file, and in them operations. */
 
-#include <stdint.h>
+#include <stdint.h> /* NOLINT(modernize-deprecated-headers): for C, too */
 
 enum { kPreparedBlockBytes = 65536 };
 
