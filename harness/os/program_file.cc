@@ -56,7 +56,7 @@ struct Refusal {
 
 Refusal why_not_elf(const std::string& path) {
   const ElfFile program(path);
-  const Refusal broken{"is a broken program file"};
+  Refusal broken{"is a broken program file"};
   if (!program.header()) return broken;
   const GElf_Ehdr& header = *program.header();
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {

@@ -57,7 +57,6 @@ static struct prepared_head head;
 static struct prepared_process process;
 static struct slot* slots;
 static atomic_ullong ended_calls, ended_failed;
-extern char** environ;
 
 static void give_up(const char* what) {
   char line[256];
@@ -233,7 +232,9 @@ static void* begin_thread(void* thread) {
   own_memory_back(worker.reader.block, sizeof(struct prepared_block) + kPreparedBlockBytes);
   const int stays = !worker.ended;
   thread_is_done();
-  while (stays) pause();
+  if (stays) {
+    for (;;) pause();
+  }
   return NULL;
 }
 
