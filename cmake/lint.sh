@@ -73,7 +73,7 @@ tidy() {
   # shellcheck disable=SC2016  # the inner shell expands these
   xargs -P "$(nproc)" -n 2 sh -c '
     log=$(mktemp "$tidied/XXXXXX")
-    clang-tidy -p "$database" --quiet --header-filter=".*" --warnings-as-errors="*" "$@" >"$log" 2>&1 && status=0 || status=1
+    clang-tidy -p "$database" --quiet --header-filter=".*" --warnings-as-errors="*" --extra-arg=-fsized-deallocation "$@" >"$log" 2>&1 && status=0 || status=1
     [ $status = 0 ] || grep -v "warnings\{0,1\} generated\|^Suppressed\|^Use -header-filter" "$log"
     done=$(find "$tidied" -type f | wc -l)
     [ $((done % 10)) != 0 ] || echo "lint: tidy: $((done * 2)) of $of files"

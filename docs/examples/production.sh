@@ -27,6 +27,7 @@ c++ -std=c++20 -O2 -g -pthread -o "$work/service" docs/examples/production/servi
 
 # Starts the service as PID 1 of a container, with the variables that are given, and a client that never rests.
 start() {
+  : >"$work/port" # of the service before
   env "$@" unshare --user --map-root-user --pid --fork --mount-proc --uts --kill-child "$work/service" 0 >"$work/port" 2>/dev/null &
   until port=$(grep . "$work/port"); do sleep 0.1; done
   pid=$(pgrep -P $!)

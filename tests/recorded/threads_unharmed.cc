@@ -46,6 +46,7 @@ int main() {
   std::fflush(stdout);
   std::vector<std::uint64_t> sums(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) threads.emplace_back([&sums, i] { sums[static_cast<std::size_t>(i)] = work(i); });
   for (std::thread& thread : threads) thread.join();
   std::free(handed_on.load());

@@ -4,13 +4,13 @@
 /// itself, and of its children, by getrusage(2). refill: gives so many pages back, and writes to them again. grow:
 /// writes to so many new pages. forks: so many children, one after the other, that write to 20 pages each. crowd: so
 /// many children that sleep until the end. name: has this name, and only sleeps.
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   while (::read(STDIN_FILENO, line, sizeof line) > 0) {
     const long own = faults_of(RUSAGE_SELF);
     const long children = faults_of(RUSAGE_CHILDREN);
-    if (mode == "refill") {
+    if (memory != nullptr) {
       ::madvise(memory, number * kPage, MADV_DONTNEED);
       write_to(memory, number);
     } else if (mode == "grow") {
