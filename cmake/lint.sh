@@ -49,11 +49,11 @@ prose() {
 }
 
 headers() {
-  # The contract suite is in C.
+  # The contract suite and the program that replays are in C.
   # shellcheck disable=SC2016  # the inner shell expands these
   xargs -P "$(nproc)" -n 1 sh -c '
     compile="${CXX:-g++} -std=c++20 -x c++"
-    case "$1" in */contract/suite/*) compile="${CC:-gcc} -std=gnu11 -x c" ;; esac
+    case "$1" in */contract/suite/* | */replay/process/*) compile="${CC:-gcc} -std=gnu11 -x c" ;; esac
     $compile -fsyntax-only -Wall -Wextra -Wno-unused-function \
       -I harness -I allocators -I recorder -I recorder/include -include "$1" /dev/null' sh <"$1"
 }
