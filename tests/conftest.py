@@ -79,6 +79,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=f"long ({mark.args[0]}): ./run test --all"))
 
 
+def open_to_nobody(folder, mode=0o777):
+    """Lets everybody get to a folder of this test: pytest makes them for its user alone."""
+    folder.chmod(mode)
+    for parent in folder.parents:
+        if parent.stat().st_uid == os.geteuid() and "pytest" in str(parent):
+            parent.chmod(0o755)
+
+
 def skip_if_unreadable():
     """Nobody must be able to start the programs of this tree: not so where it is below /root, say."""
     # setpriv itself may still start the command; what that starts, it may not.

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from programs import programs
-from record import zerotax
+from record import record, zerotax
 
 RUNS = 3
 KEPT = ["MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=1073741824"]
@@ -35,15 +35,16 @@ def options_of(setting: str) -> list[str]:
 
 
 def really(command: list[str], setting: str, folder: Path) -> dict:
-    """Of each metric: the values of some runs, and their range."""
+    """Of each metric: the values of some runs."""
     seen = {metric: [] for metric in METRICS}
     for _ in range(RUNS):
         file = folder / "record.json"
         zerotax("record", "--force", "--text", os.devnull, "--json", file, *options_of(setting), "--", *command)
         totals = json.loads(file.read_text())["totals"]
+        counts = {**totals["kernel"], "kernel_zeroed_bytes": totals["kernel"]["zeroed_bytes"],
+                  "zeroed_bytes": totals["zeroed_bytes"]}
         for metric, values in seen.items():
-            values.append({**totals["kernel"], "kernel_zeroed_bytes": totals["kernel"]["zeroed_bytes"],
-                           "zeroed_bytes": totals["zeroed_bytes"]}[metric])
+            values.append(counts[metric])
     return seen
 
 
@@ -89,8 +90,7 @@ def main() -> None:
         commands = programs(folder)
         for program in options.program or commands:
             recording = folder / "x.calls"
-            zerotax("record", "--force", "--text", os.devnull, "--allocator", "glibc", "--calls", recording, "--",
-                    *commands[program])
+            record(commands[program], recording)
             rows = {}
             for setting in SETTINGS:
                 row = {"real": really(commands[program], setting, folder), "replayed": replayed(recording, setting, folder)}

@@ -24,6 +24,12 @@ def zerotax(*words: object) -> subprocess.CompletedProcess:
     return done
 
 
+def record(command: list[str], path: Path) -> str:
+    """Records the calls of a command; returns what the command says of the file."""
+    said = zerotax("record", "--force", "--text", os.devnull, "--allocator", "glibc", "--calls", path, "--", *command)
+    return said.stderr.decode(errors="replace").splitlines()[-1]
+
+
 def main() -> None:
     """Says what each recording holds."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -33,9 +39,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         commands = programs(Path(folder))
         for name in options.program or commands:
-            said = zerotax("record", "--force", "--text", os.devnull, "--allocator", "glibc", "--calls",
-                           options.out / f"{name}.calls", "--", *commands[name])
-            print(said.stderr.decode(errors="replace").splitlines()[-1], flush=True)
+            print(record(commands[name], options.out / f"{name}.calls"), flush=True)
 
 
 if __name__ == "__main__":

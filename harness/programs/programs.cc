@@ -36,11 +36,12 @@ Target target_of(const Request& request) {
     throw UsageError(fmt::format("a command runs under one allocator, but {} are given", request.allocators.size()),
                      "give one --allocator");
   }
-  Target target = target_for(request.words, request.name, request.timeout_s);
-  if (!request.allocators.empty()) {
-    target.allocator = request.allocators.front();
-    target.recorded = record::resolve_record_target(request.words, target.allocator, {});
+  if (request.allocators.size() > 1) {
+    throw UsageError(fmt::format("a command runs under one allocator, but {} are given", request.allocators.size()),
+                     "give one --allocator");
   }
+  Target target = target_for(request.words, request.name, request.timeout_s,
+                             request.allocators.empty() ? "" : request.allocators.front());
   for (const std::string& word : request.env) {
     const EnvWord parsed = parse_env_word(word);
     if (parsed.allocator != target.name) {

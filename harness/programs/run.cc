@@ -190,9 +190,11 @@ CommandRun run_of(const record::Record& record, const std::string& name) {
   return run;
 }
 
-Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s) {
+Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
+                  const std::string& allocator) {
   Target target;
-  target.recorded = record::resolve_record_target(words, "", {});
+  target.recorded = record::resolve_record_target(words, allocator, {});
+  target.allocator = allocator;
   target.command = words;
   target.name = name.empty() ? file_name(words.front()) : name;
   target.timeout_s = timeout_s;

@@ -19,8 +19,10 @@ struct Target : Command {
   std::string preload;    ///< a library beside the recorder; empty: none
 };
 
-/// Finds the program of a command. Throws UsageError if it cannot be recorded.
-Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s);
+/// Finds the program of a command, and the allocator it is to run under (empty: its own). Throws UsageError if it
+/// cannot be recorded.
+Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
+                  const std::string& allocator = "");
 
 /// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError
 /// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.

@@ -18,6 +18,7 @@
 #include "replay/calls_file.h"
 #include "replay/process/prepared.h"
 #include "replay/run.h"
+#include "run/allocators.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 
@@ -37,14 +38,15 @@ std::string open_recording(const std::string& path) {
   static std::unique_ptr<TemporaryFolder> folder;
   static std::set<std::string> prepared;
   struct stat status {};
-  const CallsFile file(path);
   ::stat(path.c_str(), &status);
   const std::string name = fmt::format("{}-{}", status.st_dev, status.st_ino);
+  if (prepared.count(name) != 0) return replay_program();
   if (!folder) {
     folder = std::make_unique<TemporaryFolder>("replay");
     ::setenv(PREPARED_FOLDER_VARIABLE, folder->path().c_str(), 1);
   }
-  if (prepared.insert(name).second) check_fits(prepare(file, folder->file(name), false));
+  check_fits(prepare(CallsFile(path), folder->file(name), false));
+  prepared.insert(name);
   return replay_program();
 }
 
@@ -54,9 +56,11 @@ const bool known = read_recordings_by(open_recording);
 std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::string& path) {
   for (Allocator& each : replayed_allocators({}, {})) {
     if (file_name(*each.preload) != file.about().allocator) continue;
-    std::vector<std::string> env;
-    for (const std::string& setting : file.about().env) env.push_back(each.name + ":" + setting);
-    return replayed_allocators({each.name}, env);
+    for (const std::string& setting : file.about().env) {
+      const EnvWord word = parse_env_word(each.name + ":" + setting);
+      each.env[word.key] = word.value;
+    }
+    return {each};
   }
   throw UsageError(fmt::format("{} was recorded under {}, which is not built in", path, file.about().allocator),
                    "record it under another: zerotax record --allocator glibc --calls FILE -- COMMAND");

@@ -41,9 +41,8 @@ std::string resolve_program(const std::string& command) {
 
 std::vector<NamedPath> program_input(const std::vector<std::string>& words) {
   if (words.empty()) return {};
-  std::string program = resolve_program(words.front());
-  if (!recording_program(words.front()).empty()) program = words.front();
-  return {{"the program", program}};
+  const std::string& command = words.front();
+  return {{"the program", recording_program(command).empty() ? resolve_program(command) : command}};
 }
 
 void check_takes_preload(const std::string& program, const char* cannot) {

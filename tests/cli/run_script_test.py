@@ -4,17 +4,14 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BUILD, NOBODY, SOURCE
+from conftest import BUILD, NOBODY, SOURCE, open_to_nobody
 
 
 def front_door(tmp_path, packages):
     """A copy of ./run beside another list of packages."""
     shutil.copy(SOURCE / "run", tmp_path / "run")
     (tmp_path / "packages.txt").write_text(packages)
-    tmp_path.chmod(0o755)
-    for parent in tmp_path.parents:
-        if parent.stat().st_uid == os.getuid() and parent.name.startswith("pytest"):
-            parent.chmod(0o755)
+    open_to_nobody(tmp_path, 0o755)
     return tmp_path / "run"
 
 

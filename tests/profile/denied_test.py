@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, NOBODY, SOURCE, check_schema, skip_if_unreadable, zerotax
+from conftest import BUILD, NOBODY, SOURCE, check_schema, open_to_nobody, skip_if_unreadable, zerotax
 
 FAULTY = BUILD / "tests" / "recorded" / "faulty"
 WAITS = BUILD / "tests" / "recorded" / "waits"
@@ -66,10 +66,7 @@ def names_the_filter(text):
     ["trace", "run", "--kernel", "--out", "trace", "--", "/bin/true"],
 ], ids=" ".join)
 def test_every_command_names_the_filter(tmp_path, user, words):
-    tmp_path.chmod(0o777)
-    for folder in tmp_path.parents:
-        if folder.stat().st_uid == os.geteuid() and "pytest" in str(folder):
-            folder.chmod(0o755)
+    open_to_nobody(tmp_path)
     with Running(user, FAULTY, "600") as pid:
         words = [*words, str(pid)] if words[-1] == "--pid" else words
         done = zerotax(*words, prefix=[*DENYING, *user], cwd="/" if words[0] != "trace" else tmp_path)

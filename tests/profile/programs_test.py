@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BUILD, NOBODY, SOURCE, check_schema, mostly_long, skip_if_unreadable, zerotax
+from conftest import BUILD, NOBODY, SOURCE, check_schema, mostly_long, open_to_nobody, skip_if_unreadable, zerotax
 
 SPLIT = BUILD / "tests" / "recorded" / "split"
 FLAGS = ["-std=c++20", "-g", "-O1", "-fno-builtin", "-fno-inline", "-w"]
@@ -20,10 +20,7 @@ AS = [pytest.param("root", marks=pytest.mark.skipif(os.geteuid() != 0, reason="o
 
 
 def profile(folder, *words, prefix=(), allowed=(0,)):
-    folder.chmod(0o777)
-    for parent in folder.parents:
-        if parent.stat().st_uid == os.geteuid() and "pytest" in str(parent):
-            parent.chmod(0o755)
+    open_to_nobody(folder)
     # The programs print nothing.
     done = zerotax("profile", "--json", "-", "--", *words, prefix=prefix, cwd="/")
     if done.returncode == 3 and not done.stdout:

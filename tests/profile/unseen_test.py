@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BUILD, NOBODY, ZEROTAX, check_schema, clean_environment, skip_if_unreadable, zerotax
+from conftest import BUILD, NOBODY, ZEROTAX, check_schema, clean_environment, open_to_nobody, skip_if_unreadable, zerotax
 
 SHORT_LIVES = BUILD / "tests" / "recorded" / "short_lives"
 LIVES = 3000
@@ -38,10 +38,7 @@ def test_root_sees_processes_that_are_shorter_than_a_sampling_period(tmp_path):
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 def test_where_most_goes_unseen_there_is_no_call_tree(tmp_path):
     skip_if_unreadable()
-    os.chmod(tmp_path, 0o777)
-    for folder in tmp_path.parents:
-        if folder.stat().st_uid == os.geteuid() and "pytest" in str(folder):
-            os.chmod(folder, 0o755)
+    open_to_nobody(tmp_path)
     done = run_profile(tmp_path, "--json", "profile.json", "--folded", "folded", "--svg", "flame.svg", prefix=NOBODY)
     assert done.returncode == 3, done.stderr
     if "does not permit sampling" in done.stderr:

@@ -50,9 +50,9 @@ def main() -> int:
     found = {"schema": "zerotax.program_alarms/1", "neighbours": options.neighbours, "programs": []}
     with tempfile.TemporaryDirectory() as folder:
         baseline = Path(folder) / "programs.json"
-        commands = {name: command for name, command in programs(Path(folder)).items() if name not in NEW}
+        commands = programs(Path(folder))
         entries = {}
-        for name in options.program or commands:
+        for name in options.program or [each for each in commands if each not in NEW]:
             subprocess.run([ZEROTAX, "bless", "--baseline", baseline, "--name", name, "--", *commands[name]], check=True,
                            stdout=subprocess.DEVNULL)
             made = json.loads(baseline.read_text())["programs"][-1]

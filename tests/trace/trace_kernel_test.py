@@ -8,22 +8,19 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, skip_if_unreadable
+from conftest import NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, open_to_nobody, skip_if_unreadable
 from tracing import TRACED, babeltrace, numbers, summary, trace
 from watching import FORKS, RANGE_BEGIN, as_root
 
 PAGES, CHILD, BOTH, AFTER = 2000, 500, 300, 400
 
 
-def open_to_nobody(folder):
+def as_nobody(folder):
     """Lets an ordinary user write there, or skips the test where nobody can become one."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("only root, with setpriv, can become somebody else")
     skip_if_unreadable()
-    os.chmod(folder, 0o777)
-    for parent in folder.parents:
-        if "pytest" in str(parent):
-            os.chmod(parent, 0o755)
+    open_to_nobody(folder)
 
 
 def run(folder, *command, prefix=(), **environment):
@@ -65,7 +62,7 @@ def test_every_fault_is_in_the_timeline_with_its_class_and_time(tmp_path):
 @pytest.mark.parametrize("prefix", [[], NOBODY], ids=["as we are", "as nobody"])
 def test_an_ordinary_user_sees_faults_in_user_mode(tmp_path, prefix):
     if prefix:
-        open_to_nobody(tmp_path)
+        as_nobody(tmp_path)
     done = run(tmp_path / "t", FORKS, PAGES, CHILD, BOTH, AFTER, prefix=prefix, ZEROTAX_FAULTS="software")
     assert "kernel events: faults in user mode" in done.stderr
     found = faults(tmp_path / "t", "kernel_page_fault_seen")
@@ -195,7 +192,7 @@ def test_of_one_page_the_time_from_its_fault_in_one_process_to_that_in_another(t
 @pytest.mark.parametrize("prefix", [[], NOBODY], ids=["as we are", "as nobody"])
 def test_switches_are_everybodys(tmp_path, prefix):
     if prefix:
-        open_to_nobody(tmp_path)
+        as_nobody(tmp_path)
     done = subprocess.run([*prefix, ZEROTAX, "trace", "run", "--kernel=switches", "-o", tmp_path / "t", "--", "sleep", "0.2"],
                           timeout=120, capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode == 0, done.stderr
@@ -222,7 +219,7 @@ def test_what_there_is_to_record_is_listed(tmp_path):
 
 
 def test_a_tracepoint_is_refused_to_an_ordinary_user_before_the_program_starts(tmp_path):
-    open_to_nobody(tmp_path)
+    as_nobody(tmp_path)
     done = subprocess.run([*NOBODY, ZEROTAX, "trace", "run", "--kernel=sched:sched_switch", "-o", tmp_path / "t", "--", "touch",
                            tmp_path / "ran"], timeout=120, capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode == 3 and "root" in done.stderr and not (tmp_path / "ran").exists() and not (tmp_path / "t").exists()

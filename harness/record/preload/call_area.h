@@ -72,7 +72,6 @@ struct CallStream {
   std::atomic<std::uint64_t> tickets;
   std::atomic<std::uint32_t> threads;
   std::atomic<std::uint64_t> lost;   ///< threads that found no ring
-  std::uint64_t early_bytes;         ///< other anonymous memory that was there before its first call
   std::uint64_t image_zeroed_bytes;  ///< ImagePages, at its end
   std::uint64_t image_copied_bytes;
 };

@@ -156,7 +156,7 @@ std::uint64_t next_ticket() {
   writer.until_clock = now - writer.clock_ns < kSlow_ns ? 16 : 1;
   writer.clock_ns = now;
   writer.tick = area->tick.load(std::memory_order_relaxed);
-  return now > stream->started_ns ? static_cast<std::uint32_t>((now - stream->started_ns) >> kTimeShift) : 0;
+  return static_cast<std::uint32_t>((now - stream->started_ns) >> kTimeShift);
 }
 
 /// The last of the destructors of a thread's values: those of allocators and of the program may still free.
@@ -220,10 +220,8 @@ bool begin_child_stream() {
 
 bool is_own_stream() { return stream->pid == ::getpid(); }
 
-void note_early_pages(std::uint64_t bytes) { stream->early_bytes = bytes; }
-
 void end_stream(ImagePages image) {
-  stream->image_zeroed_bytes = image.zeroed + stream->early_bytes;
+  stream->image_zeroed_bytes = image.zeroed;
   stream->image_copied_bytes = image.copied;
   stream->ended = 1;
   wake_driver();

@@ -15,8 +15,6 @@ bool open_call_area();
 bool begin_child_stream();
 /// Not so in a child of vfork.
 bool is_own_stream();
-/// What the program had before its first call.
-void note_early_pages(std::uint64_t bytes);
 /// The process ends, or becomes another program.
 void end_stream(ImagePages image);
 

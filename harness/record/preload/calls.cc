@@ -23,6 +23,7 @@ struct PagedBlock {
 constinit BlockTable<PagedBlock> paged_blocks;
 /// What the program mapped for itself. It may have unmapped parts since: the driver knows.
 constinit BlockTable<PagedBlock> mapped_ranges;
+std::uint64_t early_bytes = 0;  ///< that libraries populated before the first call was noted
 
 /// A range of populated pages, with the first of them counted from that on which the block begins.
 void note_range(void* context, AddressRange pages) {
@@ -132,7 +133,7 @@ void begin_calls() {
 
 void note_early_memory() {
   // The C library's own allocator has its memory in the heap.
-  if (calls_noted && allocator_code.bytes() == 0) note_early_pages(other_pages());
+  if (calls_noted && allocator_code.bytes() == 0) early_bytes = other_pages();
 }
 
 void stop_calls() { calls_noted = false; }
@@ -158,7 +159,9 @@ void note_held_blocks() {
     note_populated(range_of(reinterpret_cast<const void*>(mapping.begin), mapping.bytes).pages());
   };
   mapped_ranges.for_each(note_mapping, nullptr);
-  end_stream(image_pages());
+  ImagePages image = image_pages();
+  image.zeroed += early_bytes;
+  end_stream(image);
 }
 
 void note_mapped(AddressRange range) {

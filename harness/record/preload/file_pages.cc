@@ -54,6 +54,13 @@ std::uint64_t file_copies_in(AddressRange range) {
   return sum;
 }
 
+/// The part of anonymous memory that belongs to a program file or library: data without an initial value.
+AddressRange data_in(AddressRange range) {
+  dl_find_object object{};
+  if (real.find_object == nullptr || real.find_object(reinterpret_cast<void*>(range.begin), &object) != 0) return {};
+  return range.intersect({range.begin, page_ceiling(reinterpret_cast<std::uintptr_t>(object.dlfo_map_end))});
+}
+
 }  // namespace
 
 void open_mappings() {
@@ -107,35 +114,6 @@ std::uint64_t noted_file_copies() {
   return sum;
 }
 
-/// The part of anonymous memory that belongs to a program file or library: data without an initial value.
-AddressRange data_in(AddressRange range) {
-  dl_find_object object{};
-  if (real.find_object == nullptr || real.find_object(reinterpret_cast<void*>(range.begin), &object) != 0) return {};
-  return range.intersect({range.begin, page_ceiling(reinterpret_cast<std::uintptr_t>(object.dlfo_map_end))});
-}
-
-ImagePages image_pages() {
-  ImagePages sum{};
-  for_each_own_mapping([&](const Mapping& mapping) {
-    if (is_private_file(mapping)) {
-      sum.copied += anonymous_in(mapping.range).bytes;
-    } else if (mapping.zero_filled() && !mapping.heap) {
-      const AddressRange data = mapping.stack ? mapping.range : data_in(mapping.range);
-      if (data.bytes() != 0) sum.zeroed += anonymous_in(data).bytes;
-    }
-  });
-  return sum;
-}
-
-std::uint64_t other_pages() {
-  std::uint64_t sum = 0;
-  for_each_own_mapping([&](const Mapping& mapping) {
-    if (!mapping.zero_filled() || mapping.heap || mapping.stack) return;
-    sum += anonymous_in(mapping.range).bytes - anonymous_in(data_in(mapping.range)).bytes;
-  });
-  return sum;
-}
-
 std::uint64_t all_file_copies(bool& made_code) {
   std::uint64_t sum = 0;
   AddressRange run{};  // mappings that touch: a library has five, and each look is a system call
@@ -149,6 +127,26 @@ std::uint64_t all_file_copies(bool& made_code) {
     run.end = mapping.range.end;
   });
   return run.bytes() != 0 ? sum + anonymous_in(run).bytes : sum;
+}
+
+ImagePages image_pages() {
+  bool made_code = false;
+  ImagePages sum{0, all_file_copies(made_code)};
+  for_each_own_mapping([&](const Mapping& mapping) {
+    if (!mapping.zero_filled() || mapping.heap) return;
+    const AddressRange data = mapping.stack ? mapping.range : data_in(mapping.range);
+    if (data.bytes() != 0) sum.zeroed += anonymous_in(data).bytes;
+  });
+  return sum;
+}
+
+std::uint64_t other_pages() {
+  std::uint64_t sum = 0;
+  for_each_own_mapping([&](const Mapping& mapping) {
+    if (!mapping.zero_filled() || mapping.heap || mapping.stack) return;
+    sum += anonymous_in(mapping.range).bytes - anonymous_in(data_in(mapping.range)).bytes;
+  });
+  return sum;
 }
 
 }  // namespace zerotax::record
