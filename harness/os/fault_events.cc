@@ -165,6 +165,13 @@ void FaultEvents::read(std::vector<FaultEvent>& events) {
   });
 }
 
+/// Whether a fault in the kernel was taken in an interrupt, as by perf when it copies a thread's stack for a sample of
+/// the clock. No page is populated then, and the kernel does not count it.
+bool FaultEvents::cannot_be_handled(const unsigned char* raw, std::size_t bytes) const {
+  constexpr std::uint64_t kInterrupted = 0x08 | 0x10 | 0x40;  // TRACE_FLAG_HARDIRQ, _SOFTIRQ, _NMI
+  return (kernel_.number("common_flags", raw, bytes) & kInterrupted) != 0;
+}
+
 void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events) {
   const auto id = reader.take<std::uint64_t>();
   FaultEvent event;
@@ -190,6 +197,7 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
     case Source::kUser:
     case Source::kKernel: {
       const TraceEvent& format = source == Source::kUser ? user_ : kernel_;
+      if (source == Source::kKernel && cannot_be_handled(raw, raw_bytes)) return;
       event.kind = FaultEvent::Kind::kBegin;
       event.address = format.number("address", raw, raw_bytes);
       event.instruction = format.number("ip", raw, raw_bytes);

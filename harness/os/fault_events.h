@@ -94,6 +94,7 @@ class FaultEvents {
   void open(pid_t thread, bool at_exec, int cpu, Source source);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
   void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
+  [[nodiscard]] bool cannot_be_handled(const unsigned char* raw, std::size_t bytes) const;
   void parse_stack(PerfRecordReader reader, std::vector<FaultEvent>& events);
 
   Method method_ = Method::kTracepoints;

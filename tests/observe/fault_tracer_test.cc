@@ -1,17 +1,21 @@
 #include "observe/fault_tracer.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "base/error.h"
+#include "os/perf_sampler.h"
 
 namespace zerotax {
 namespace {
@@ -129,6 +133,78 @@ TEST_P(FaultTracerTest, ThatIsDroppedEndsItsThread) {
   } catch (const MachineError&) {
   }
   writer.let_write();
+}
+
+/// Populates pages when a byte arrives, on a stack that ends where nothing may be read: perf, which copies more of it for
+/// a sample than there is, faults itself.
+void* fault_at_the_end_of_a_stack(void* go) {
+  char word = 0;
+  if (::read(*static_cast<int*>(go), &word, 1) != 1) ::_exit(1);
+  for (int round = 0; round < 10; ++round) {
+    char* memory = static_cast<char*>(
+        ::mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ::madvise(memory, kPages * kPage, MADV_NOHUGEPAGE);
+    for (std::size_t i = 0; i < kPages; ++i) *static_cast<volatile char*>(memory + i * kPage) = 1;
+    ::munmap(memory, kPages * kPage);
+  }
+  return nullptr;
+}
+
+std::uint64_t own_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_minflt) + static_cast<std::uint64_t>(usage.ru_majflt);
+}
+
+/// What the child does. Of the faults before it is ready, its parent learns how many they were.
+[[noreturn]] void fault_on_a_short_stack(int go, int ready) {
+  constexpr std::size_t kStack = 16 * kPage;
+  char* stack = static_cast<char*>(
+      ::mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ::mprotect(stack + kStack, kPage, PROT_NONE);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstack(&attributes, stack, kStack);
+  pthread_t thread{};
+  if (::pthread_create(&thread, &attributes, fault_at_the_end_of_a_stack, &go) != 0) ::_exit(1);
+  ::usleep(100'000);
+  std::uint64_t before = own_faults();
+  if (::write(ready, &before, sizeof before) != sizeof before) ::_exit(1);
+  ::pthread_join(thread, nullptr);
+  ::_exit(0);
+}
+
+TEST_P(FaultTracerTest, FaultsOfASamplerAreNotTheProgramS) {
+  if (std::string(GetParam()) == "software") GTEST_SKIP() << "faults in the kernel are not seen";
+  int go[2];
+  int ready[2];
+  ASSERT_EQ(::pipe(go) + ::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) fault_on_a_short_stack(go[0], ready[1]);
+  std::uint64_t before = 0;
+  ASSERT_EQ(::read(ready[0], &before, sizeof before), static_cast<ssize_t>(sizeof before));
+  std::optional<FaultTracer> tracer;
+  std::optional<PerfSampler> sampler;
+  try {
+    sampler.emplace(4000, 16U << 10, UserFaults::kNone, PerfScope{{child}});
+    tracer.emplace(FaultTracerOptions{}, child);
+  } catch (const MachineError& failure) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    GTEST_SKIP() << failure.what();
+  }
+  ASSERT_EQ(::write(go[1], "x", 1), 1);
+  int status = 0;
+  rusage usage{};
+  ASSERT_EQ(::wait4(child, &status, 0, &usage), child);
+  ASSERT_EQ(status, 0);
+  const FaultData data = tracer->finish();
+  ASSERT_EQ(data.processes.size(), 1U);
+  EXPECT_EQ(data.processes.front().counts.all() + before, static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt));
+  EXPECT_GE(data.processes.front().counts.zero_fills, 10 * kPages);
+  std::vector<PerfEvent> samples;
+  sampler->read(samples);
+  EXPECT_GE(samples.size(), 10U);
 }
 
 INSTANTIATE_TEST_SUITE_P(ByEitherMethod, FaultTracerTest, testing::Values("tracepoints", "software"));

@@ -76,8 +76,18 @@ def start_record(folder, pid, *options, prefix=()):
     return started
 
 
+def perf_events(pid):
+    """How many perf events it has opened; none once it has ended."""
+    found = 0
+    with contextlib.suppress(OSError):
+        for link in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                found += os.readlink(link.path) == "anon_inode:[perf_event]"
+    return found
+
+
 def wait_until_it_watches(pid):
-    """Attached as soon as its threads run; the samplers are ready a moment later."""
+    """Its threads run, and for half a second it has opened no more perf events."""
 
     def has_threads():
         try:
@@ -87,7 +97,11 @@ def wait_until_it_watches(pid):
             return True
 
     wait_for(has_threads, 60)
-    time.sleep(1.5)
+    opened, since = -1, time.monotonic()
+    while time.monotonic() < since + 0.5:
+        if (now := perf_events(pid)) != opened:
+            opened, since = now, time.monotonic()
+        time.sleep(0.02)
 
 
 class Outcome:

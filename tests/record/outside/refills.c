@@ -106,17 +106,18 @@ __attribute__((noinline)) static void cut_here(void) {
 
 __attribute__((noinline)) static void storm_here(void) { munmap(map(MIB), MIB); }
 
-static void give_back(const char* way, char* kept) {
-  if (strcmp(way, "unmap") == 0) refill_here();
-  if (strcmp(way, "free") == 0) malloc_here();
-  if (strcmp(way, "advise") == 0) advise_here(kept);
-  if (strcmp(way, "shrink") == 0) shrink_here();
-  if (strcmp(way, "cut") == 0) cut_here();
+/* Returns 0 for a way that gives nothing back. */
+static int give_back(const char* way, char* kept) {
+  if (strcmp(way, "unmap") == 0) return refill_here(), 1;
+  if (strcmp(way, "free") == 0) return malloc_here(), 1;
+  if (strcmp(way, "advise") == 0) return advise_here(kept), 1;
+  if (strcmp(way, "shrink") == 0) return shrink_here(), 1;
+  if (strcmp(way, "cut") == 0) return cut_here(), 1;
+  return 0;
 }
 
 static void work(const char* way, long rounds) {
   char* kept = NULL;
-  const int gives_back = strstr("unmap free advise shrink cut", way) != NULL;
   if (strcmp(way, "zeros") == 0 || strcmp(way, "advise") == 0) kept = map(MIB);
   if (strcmp(way, "map") == 0 || strcmp(way, "malloc") == 0) keep_here();
   for (long i = 0; i < rounds; ++i) {
@@ -128,10 +129,7 @@ static void work(const char* way, long rounds) {
     if (strcmp(way, "read") == 0) read_here();
     if (strcmp(way, "sleep") == 0) usleep(1000);
     if (strcmp(way, "storm") == 0) storm_here();
-    if (gives_back) {
-      give_back(way, kept);
-      usleep(10000);
-    }
+    if (give_back(way, kept)) usleep(10000);
   }
 }
 
