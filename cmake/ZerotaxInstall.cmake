@@ -52,6 +52,7 @@ foreach(look IN LISTS looks)
   install(FILES ${look} DESTINATION share/zerotax/${folder})
 endforeach()
 install(DIRECTORY cases/recv_buffer/clients DESTINATION share/zerotax FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY workloads DESTINATION share/zerotax FILES_MATCHING PATTERN *.calls PATTERN README.md)
 install(DIRECTORY examples DESTINATION share/zerotax USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 # Where plots/validate.py looks for them.
 install(DIRECTORY results/schema DESTINATION share/zerotax/results FILES_MATCHING PATTERN *.json)

@@ -142,7 +142,11 @@ check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
 
 program_alarms() { $python tests/stress/program_alarms.py "$1/program-alarms.json"; }
 
-workloads() { $python workloads/accuracy.py "$1/replay-accuracy.json"; }
+workloads() {
+  $python workloads/accuracy.py "$1/replay-accuracy.json"
+  $zerotax replay workloads --json "$1/workloads.json" >/dev/null
+  $python plots/workloads.py "$1/workloads.json" >/dev/null
+}
 
 # Some ten minutes, as root.
 outside_overhead() { $python benchmarks/outside_overhead/overhead.py >"$1/benchmark-outside-overhead.txt"; }

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import sys
 
-from zerotax_plots import main, style
+from zerotax_plots import main
 from matplotlib import colors
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_plots.documents import document_of, load_document
+from zerotax_plots.heat import draw_heat
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
 from zerotax_plots.results import Results
-from zerotax_plots.units import number_text
 
 FIGURE = "programs"
 LEFT, GAP, HEADING, ROW, BELOW = 1.2, 0.14, 0.42, 0.27, 1.25   # inches
@@ -23,26 +22,11 @@ REMEDY = "run `build/bin/benchmark-programs --json programs.json`"
 PANELS = (("page faults", "faults_ratio", colors.LogNorm(1e-2, 1e2)), ("CPU time", "cpu_ratio", colors.LogNorm(1 / 3, 3)))
 
 
-def ratio(program: dict, contender: str, key: str) -> float | None:
-    """The median of the ratios to the cheaper glibc; None when it is n/a."""
-    return program["contenders"].get(contender, {}).get(key, {}).get("median")
-
-
-def draw_panel(axes: Axes, programs: list[dict], contenders: list[str], key: str, norm: colors.LogNorm) -> None:
-    """A heat map: a row a program, a column a contender. "fails" is not "n/a": its run ended otherwise than glibc's."""
-    values = [[ratio(program, name, key) for name in contenders] for program in programs]
-    axes.imshow([[float("nan") if value is None else value for value in row] for row in values], cmap="PuOr_r", norm=norm,
-                aspect="auto")
-    for row, (program, line) in enumerate(zip(programs, values)):
-        for column, (name, value) in enumerate(zip(contenders, line)):
-            status = program["contenders"].get(name, {}).get("status", "ok")
-            text = number_text(value) if value is not None else "n/a" if status == "ok" else "fails"
-            dark = value is not None and abs(norm(value) - 0.5) > 0.4
-            axes.text(column, row, text, ha="center", va="center", fontsize=5.8, color="white" if dark else style.INK)
-    axes.set_xticks(range(len(contenders)), contenders, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
-    axes.set_yticks(range(len(programs)), [program["name"] for program in programs], fontsize=9)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+def ratio(program: dict, contender: str, key: str) -> float | str:
+    """The median of the ratios to the cheaper glibc. "fails" is not "n/a": its run ended otherwise than glibc's."""
+    found = program["contenders"].get(contender, {})
+    value = found.get(key, {}).get("median")
+    return value if value is not None else "n/a" if found.get("status", "ok") == "ok" else "fails"
 
 
 def draw(results: Results) -> Figure:
@@ -59,7 +43,8 @@ def draw(results: Results) -> Figure:
     for number, (title, key, norm) in enumerate(PANELS):
         axes = figure.add_axes(((LEFT + number * (width + GAP)) / WIDTH, (page.foot + BELOW) / total, width / WIDTH,
                                 height / total))
-        draw_panel(axes, programs, contenders, key, norm)
+        draw_heat(axes, [(each["name"], [ratio(each, name, key) for name in contenders]) for each in programs], contenders,
+                  norm)
         axes.set_title(title, loc="left", fontsize=11, pad=7)
         axes.set_xlabel("allocator, or policy of largecache")
         axes.tick_params(labelleft=number == 0)

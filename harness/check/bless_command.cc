@@ -28,6 +28,7 @@ constexpr const char* kBlessExamples =
     "  zerotax bless --allocator mine=./libmine.so --baseline quick.json --size 1MiB --size 20MiB\n"
     "  zerotax bless --baseline programs.json -- ./decoder input.bin\n"
     "  zerotax bless --baseline programs.json --name small -- ./decoder small.bin\n"
+    "  zerotax bless --baseline workloads.json --allocator mine=./libmine.so -- workloads/*.calls\n"
     "A command runs several times, without a terminal; its input and output are /dev/null.\n";
 
 struct BlessOptions {

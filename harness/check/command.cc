@@ -34,7 +34,7 @@ constexpr const char* kExamples =
     "  zerotax check --baseline programs.json -- ./decoder input.bin\n"
     "  zerotax check --baseline programs.json --name small --explain -- ./decoder small.bin\n"
     "  zerotax check --baseline programs.json --html check.html -- ./decoder input.bin\n"
-    "  zerotax check --baseline workloads.json --allocator mine=./libmine.so -- redis.calls\n"
+    "  zerotax check --baseline workloads.json --allocator mine=./libmine.so -- workloads/*.calls\n"
     "A command runs without a terminal; its input and output are /dev/null.\n";
 
 struct Options {

@@ -181,4 +181,11 @@ Json check_json(const Check& value) {
   return json;
 }
 
+Json checks_json(const Checks& value) {
+  Json json{{"schema", "zerotax.program_checks/1"}, {"zerotax_version", ZEROTAX_VERSION}};
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, verdict, sentence, passed))
+  for (const Check& check : value.checks) json["checks"].push_back(check_json(check));
+  return json;
+}
+
 }  // namespace zerotax::programs

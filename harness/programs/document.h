@@ -20,6 +20,9 @@ Baseline read_baseline(const std::string& path);
 /// The object "zerotax.program_check/1" (results/schema/program_check.schema.json).
 Json check_json(const Check& check);
 
+/// The object "zerotax.program_checks/1" (results/schema/program_checks.schema.json).
+Json checks_json(const Checks& checks);
+
 /// The object "zerotax.program_compare/1" (results/schema/program_compare.schema.json).
 Json compare_json(const Comparison& comparison);
 

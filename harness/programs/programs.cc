@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/names.h"
 #include "base/shell.h"
@@ -29,13 +30,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of several recordings, a request for each; otherwise the request. Throws UsageError for a recording with arguments
+/// that are none, and for one name of several.
+std::vector<Request> each_of(const Request& request) {
+  if (request.words.size() < 2 || !is_recording(request.words.front())) return {request};
+  if (!request.name.empty()) {
+    throw UsageError(
+        fmt::format("--name {} is for one recording, but {} are given", request.name, request.words.size()),
+        "leave it out: each has the name of its file");
+  }
+  std::vector<Request> requests;
+  std::set<std::string> names;
+  for (const std::string& word : request.words) {
+    if (!is_recording(word)) {
+      throw UsageError(
+          fmt::format("'{}' is no recording, but '{}' is one, and takes no arguments", word, request.words.front()),
+          "give recordings only, or one command");
+    }
+    if (!names.insert(file_name(word)).second) {
+      throw UsageError(fmt::format("two recordings are named '{}'", file_name(word)), "rename one of them");
+    }
+    requests.push_back(request);
+    requests.back().words = {word};
+  }
+  return requests;
+}
+
 /// The target of a request. Checks what can be checked without running anything. Its variables are those of the command
 /// line: check() takes those of the baseline where the command line has none.
 Target target_of(const Request& request) {
-  if (request.allocators.size() > 1) {
-    throw UsageError(fmt::format("a command runs under one allocator, but {} are given", request.allocators.size()),
-                     "give one --allocator");
-  }
   if (request.allocators.size() > 1) {
     throw UsageError(fmt::format("a command runs under one allocator, but {} are given", request.allocators.size()),
                      "give one --allocator");
@@ -166,10 +189,10 @@ void add_name(Arguments& arguments, std::string& name) {
   arguments.option("--name", name, "of a command: its name (default: that of its file)").shown_as("NAME").word();
 }
 
-ExitStatus bless(const Request& request, std::int64_t rounds, bool allow_failing, bool force) {
-  const Target target = target_of(request);
-  check_outputs({{"--baseline", request.baseline}}, program_input(request.words));
-  Baseline baseline = baseline_to_extend(target, request.baseline, force);
+namespace {
+
+void bless_one(const Target& target, const std::string& path, std::int64_t rounds, bool allow_failing, bool force) {
+  Baseline baseline = baseline_to_extend(target, path, force);
   std::vector<std::string> notes;
   const Program program = [&] {
     const auto most = static_cast<std::uint64_t>(rounds);
@@ -181,26 +204,36 @@ ExitStatus bless(const Request& request, std::int64_t rounds, bool allow_failing
   } else {
     baseline.programs.push_back(program);
   }
-  write_file(request.baseline, json_text(baseline_json(baseline)));
-  fmt::print("{}", bless_text(program, notes, request.baseline));
-  return ExitStatus::kDone;
+  write_file(path, json_text(baseline_json(baseline)));
+  fmt::print("{}", bless_text(program, notes, path));
 }
 
-ExitStatus check(const Request& request, bool strict, bool explain, const ExchangeOptions& exchange) {
-  Target target = target_of(request);
+/// A command, and what it is compared with.
+struct Subject {
+  Target target;
+  Program blessed;
+  bool other_settings = false;  ///< --env, and others than in the baseline
+};
+
+Subject subject_of(const Request& request) {
+  Subject subject;
+  Target& target = subject.target;
+  target = target_of(request);
   std::error_code failure;
   if (!fs::exists(request.baseline, failure)) {
     throw UsageError(fmt::format("there is no baseline {}", request.baseline),
                      "check the path, or make it with: " + accept_words(target, request.baseline, false));
   }
   Baseline baseline = read_baseline(request.baseline);
-  const Program& blessed = program_to_check(baseline, target, request.baseline);
-  if (request.env.empty()) target.env = blessed.env;
-  std::vector<NamedPath> inputs = program_input(request.words);
-  inputs.push_back({"--baseline", request.baseline});
-  check_outputs(exchange.outputs(), inputs);
-  exchange.check_page();
+  subject.blessed = program_to_check(baseline, target, request.baseline);
+  if (request.env.empty()) target.env = subject.blessed.env;
+  subject.other_settings = subject.blessed.env != target.env;
+  return subject;
+}
 
+Check check_one(const Subject& subject, const std::string& path, bool strict) {
+  const Target& target = subject.target;
+  const Program& blessed = subject.blessed;
   Judged judged = [&] {
     Runs runs(target, 1);
     return judge(blessed, [&] {
@@ -213,18 +246,71 @@ ExitStatus check(const Request& request, bool strict, bool explain, const Exchan
   const Conditions measured_on = conditions_now(judged.first.allocator);
   Check check = check_of(blessed, std::move(judged), measured_on, "as in the baseline");
   check.subject = target;
-  check.baseline_path = request.baseline;
-  if (blessed.env != target.env) check.conditions.emplace_back("settings: others before than now (--env)");
+  check.baseline_path = path;
+  if (subject.other_settings) check.conditions.emplace_back("settings: others before than now (--env)");
   check.strict = strict;
   check.passed = check.passed && (!strict || check.verdict == Verdict::kSame);
-  check.accept = accept_words(target, request.baseline, blessed.env != target.env);
+  check.accept = accept_words(target, path, subject.other_settings);
+  return check;
+}
 
+ExitStatus report(const Check& check, bool explain, const ExchangeOptions& exchange) {
   const exchange::OutcomeList outcomes = check_outcomes(check);
   if (!exchange.silent()) fmt::print("{}", check_text(check, explain, palette_for(stdout)));
   exchange.print_annotations(outcomes);
   exchange.write(outcomes, check_json(check));
   if (check.verdict != Verdict::kSame) say_next(check.accept);
   return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+ExitStatus report(const Checks& checks, bool explain, const ExchangeOptions& exchange) {
+  const exchange::OutcomeList outcomes = checks_outcomes(checks);
+  if (!exchange.silent()) fmt::print("{}", checks_text(checks, explain, palette_for(stdout)));
+  exchange.print_annotations(outcomes);
+  exchange.write(outcomes, checks_json(checks));
+  return checks.passed ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+}  // namespace
+
+ExitStatus bless(const Request& request, std::int64_t rounds, bool allow_failing, bool force) {
+  std::vector<Target> targets;
+  for (const Request& each : each_of(request)) {
+    targets.push_back(target_of(each));
+    check_outputs({{"--baseline", each.baseline}}, program_input(each.words));
+    baseline_to_extend(targets.back(), each.baseline, force);
+  }
+  for (const Target& target : targets) bless_one(target, request.baseline, rounds, allow_failing, force);
+  return ExitStatus::kDone;
+}
+
+ExitStatus check(const Request& request, bool strict, bool explain, const ExchangeOptions& exchange) {
+  std::vector<Subject> subjects;
+  std::vector<NamedPath> inputs{{"--baseline", request.baseline}};
+  for (const Request& each : each_of(request)) {
+    subjects.push_back(subject_of(each));
+    for (NamedPath& input : program_input(each.words)) inputs.push_back(std::move(input));
+  }
+  const std::vector<NamedPath> outputs = exchange.outputs();
+  const bool page = std::any_of(outputs.begin(), outputs.end(),
+                                [](const NamedPath& out) { return out.option == "--html" && !out.path.empty(); });
+  if (page && subjects.size() > 1) {
+    throw UsageError("the page of --html shows one command, but several are given",
+                     "leave out --html, or check them one by one");
+  }
+  check_outputs(outputs, inputs);
+  exchange.check_page();
+  std::vector<Check> checks;
+  try {
+    for (const Subject& subject : subjects) checks.push_back(check_one(subject, request.baseline, strict));
+  } catch (const Stop&) {
+    if (checks.empty()) throw;
+    report(checks_of(std::move(checks)), explain, exchange);
+    say_interrupted();
+    return ExitStatus::kDone;
+  }
+  if (checks.size() == 1) return report(checks.front(), explain, exchange);
+  return report(checks_of(std::move(checks)), explain, exchange);
 }
 
 }  // namespace zerotax::programs

@@ -12,7 +12,7 @@ namespace zerotax::programs {
 
 /// The options of `bless` and `check` for a command. This header is the front door of the room.
 struct Request {
-  std::vector<std::string> words;  ///< the command
+  std::vector<std::string> words;  ///< the command, or several recordings, each a command
   std::string baseline;            ///< a file
   std::string name;                ///< empty: the command's file
   std::vector<std::string> env;    ///< NAME:KEY=VALUE

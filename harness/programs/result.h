@@ -140,4 +140,12 @@ struct Check {
   std::string accept;  ///< the command that accepts what is new
 };
 
+/// Several commands, each compared with its own baseline.
+struct Checks {
+  std::vector<Check> checks;
+  Verdict verdict{};
+  bool passed = true;
+  std::string sentence;
+};
+
 }  // namespace zerotax::programs

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/shell.h"
@@ -133,6 +134,14 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
                             check.accept);
 }
 
+std::string checks_text(const Checks& all, bool explain, const Palette& palette) {
+  std::string text = wrap(all.sentence, "", "  ");
+  for (const Check& check : all.checks) {
+    if (explain || check.verdict != Verdict::kSame) text += "\n" + check_text(check, explain, palette);
+  }
+  return text;
+}
+
 std::string bless_text(const Program& program, const std::vector<std::string>& notes, const std::string& path) {
   std::string text = fmt::format("{}: {}, {}\n", program.name, path, format_counted(program.runs, "run"));
   std::map<std::string, std::string> not_known;
@@ -220,6 +229,23 @@ exchange::OutcomeList check_outcomes(const Check& check) {
   if (check.changes.empty()) return list;
   for (const std::string& each : check.conditions) list.notes.push_back(each + ".");
   list.notes.push_back("If this is intended, accept it with: " + check.accept);
+  return list;
+}
+
+exchange::OutcomeList checks_outcomes(const Checks& all) {
+  exchange::OutcomeList list;
+  for (const Check& check : all.checks) {
+    exchange::OutcomeList one = check_outcomes(check);
+    list.command = one.command;
+    list.thing = one.thing;
+    list.subject += (list.subject.empty() ? "" : ", ") + one.subject;
+    std::move(one.outcomes.begin(), one.outcomes.end(), std::back_inserter(list.outcomes));
+    std::move(one.benchmarks.begin(), one.benchmarks.end(), std::back_inserter(list.benchmarks));
+    std::move(one.notes.begin(), one.notes.end(), std::back_inserter(list.notes));
+  }
+  list.sentence = all.sentence;
+  list.verdict = word_of(all.verdict);
+  list.kind = kind_of(all.verdict);
   return list;
 }
 

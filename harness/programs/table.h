@@ -13,6 +13,9 @@ namespace zerotax::programs {
 /// only says how, every place, and what was not compared.
 std::string check_text(const Check& check, bool explain, const Palette& palette = {});
 
+/// Of several commands: the verdict of all, and the text of those that changed; of all with `explain`.
+std::string checks_text(const Checks& checks, bool explain, const Palette& palette = {});
+
 /// "A=1 ./decoder small.bin".
 std::string command_text(const Command& command);
 
@@ -25,5 +28,6 @@ std::string bless_text(const Program& program, const std::vector<std::string>& n
 
 /// For the formats of others: an outcome for each change, or one that passes.
 exchange::OutcomeList check_outcomes(const Check& check);
+exchange::OutcomeList checks_outcomes(const Checks& checks);
 
 }  // namespace zerotax::programs

@@ -1,7 +1,12 @@
 #include "programs/verdict.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "base/units.h"
 #include "programs/review.h"
 
 namespace zerotax::programs {
@@ -162,6 +167,34 @@ Check check_of(const Program& baseline, Judged judged, const Conditions& measure
   check.passed = check.verdict == Verdict::kSame || check.verdict == Verdict::kBetter;
   check.sentence = sentence_of(check, same);
   return check;
+}
+
+Checks checks_of(std::vector<Check> checks) {
+  constexpr std::size_t kNamed = 3;
+  Checks all;
+  std::vector<Change> changes;
+  std::vector<std::string> names;
+  for (const Check& check : checks) {
+    changes.insert(changes.end(), check.changes.begin(), check.changes.end());
+    if (check.verdict != Verdict::kSame) names.push_back(check.subject.name);
+    all.passed = all.passed && check.passed;
+  }
+  all.verdict = verdict_of(changes);
+  const std::size_t same = checks.size() - names.size();
+  if (names.size() > kNamed) {
+    const std::size_t more = names.size() - kNamed;
+    names.resize(kNamed);
+    names.push_back(fmt::format("{} more", more));
+  }
+  const std::string count = format_counted(checks.size(), "command");
+  if (names.empty()) {
+    all.sentence = fmt::format("same: {} are as in the baseline", count);
+  } else {
+    all.sentence = fmt::format("{}: {}{}", word_of(all.verdict), fmt::join(names, ", "),
+                               same > 0 ? fmt::format("; {} of {} are as in the baseline", same, count) : "");
+  }
+  all.checks = std::move(checks);
+  return all;
 }
 
 Judged judge(const Program& baseline, const Runner& run) {

@@ -23,6 +23,9 @@ Judged compare(const Program& before, const Program& after);
 /// command without changes, after the number of metrics: "as in the baseline".
 Check check_of(const Program& baseline, Judged judged, const Conditions& measured_on, const std::string& same);
 
+/// Several commands with the verdict of all.
+Checks checks_of(std::vector<Check> checks);
+
 /// Of all changes: what only says how counts where nothing that costs changed.
 Verdict verdict_of(const std::vector<Change>& changes);
 

@@ -74,9 +74,10 @@ std::string checked_prediction(const std::string& path) {
   const CallsFile file(path);
   Plan plan;
   plan.allocators = recorded_allocator(file, path);
-  Replay replay;
-  if (!replay_calls(file, plan, replay)) throw Stop{};
-  add_verdict(replay);
+  plan.times = false;
+  std::vector<Workload> workloads;
+  if (!replay_calls({path}, plan, workloads)) throw Stop{};
+  const Workload& replay = workloads.front();
   bool good = replay.errors.has_value();
   if (good) {
     const Errors& errors = *replay.errors;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/common_options.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax record --calls service.calls -- ./service --port 8080\n"
     "  zerotax replay service.calls\n"
+    "  zerotax replay workloads --allocator glibc --allocator mine=./libmine.so\n"
     "  zerotax replay service.calls --allocator glibc --allocator mine=./libmine.so\n"
     "  zerotax replay service.calls --allocator glibc \\\n"
     "      --env glibc:MALLOC_TRIM_THRESHOLD_=1073741824 --json replay.json\n"
@@ -27,7 +29,7 @@ constexpr const char* kExamples =
     "failed.\n";
 
 struct Options {
-  std::string file;
+  std::vector<std::string> files;
   MeasureOptions measure;
   bool free_running = false;
 };
@@ -36,40 +38,51 @@ ExitStatus run(const Options& options) {
   if (!(options.measure.timeout_s > 0)) {
     throw UsageError(fmt::format("invalid --timeout {:g}", options.measure.timeout_s), "give more than 0 seconds");
   }
+  const std::vector<std::string> paths = recordings_in(options.files);
   std::vector<NamedPath> inputs = library_inputs(options.measure.allocators);
-  inputs.push_back({"the recording", options.file});
+  for (const std::string& path : paths) inputs.push_back({"the recording", path});
   check_outputs({{"--json", options.measure.json}}, inputs);
-  const CallsFile file(options.file);
   Plan plan;
   plan.allocators = replayed_allocators(options.measure.allocators, options.measure.env);
   plan.free_running = options.free_running;
   plan.timeout_s = options.measure.timeout_s;
-  Replay replay;
-  replay.schema = "zerotax.replay/1";
-  replay.zerotax_version = ZEROTAX_VERSION;
-  replay.started = utc_now();
-  replay.command = Subcommand::command_line;
-  replay.environment = describe_environment();
-  replay.recording.path = options.file;
-  replay.complete = replay_calls(file, plan, replay);
-  add_verdict(replay);
-  if (!options.measure.json.empty()) write_file(options.measure.json, json_text(replay_json(replay)));
-  if (options.measure.json != "-") fmt::print("{}", replay_text(replay));
-  if (!replay.complete) say_interrupted();
-  return replay.complete && any_failed(replay) ? ExitStatus::kFinding : ExitStatus::kDone;
+  Workloads all;
+  static_cast<DocumentHead&>(all) = {"zerotax.workloads/1", ZEROTAX_VERSION, utc_now(), Subcommand::command_line,
+                                     describe_environment()};
+  all.complete = replay_calls(paths, plan, all.workloads);
+  add_sentence(all);
+  if (paths.size() == 1) {
+    Replay one;
+    static_cast<DocumentHead&>(one) = all;
+    one.schema = "zerotax.replay/1";
+    static_cast<Workload&>(one) = all.workloads.front();
+    if (!options.measure.json.empty()) write_file(options.measure.json, json_text(replay_json(one)));
+    if (options.measure.json != "-") fmt::print("{}", replay_text(one));
+  } else {
+    if (!options.measure.json.empty()) write_file(options.measure.json, json_text(workloads_json(all)));
+    if (options.measure.json != "-") fmt::print("{}", workloads_text(all));
+  }
+  if (!all.complete) say_interrupted();
+  return all.complete && std::any_of(all.workloads.begin(), all.workloads.end(), any_failed) ? ExitStatus::kFinding
+                                                                                             : ExitStatus::kDone;
 }
 
-const Subcommand command(
-    "replay", Question::kProgram, "make the calls of a recorded program again, under other allocators and settings",
-    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
-      const auto options = std::make_shared<Options>();
-      arguments.option("file", options->file, "file of zerotax record --calls").shown_as("FILE").required().path();
-      options->measure.add_allocators(arguments);
-      arguments.flag("--free-running", options->free_running,
-                     "keep the recorded order of calls within each thread and for each block only");
-      add_json(arguments, options->measure.json);
-      return [options] { return run(*options); };
-    });
+const Subcommand command("replay", Question::kProgram,
+                         "make the calls of recorded programs again, under other allocators and settings", kExamples,
+                         [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<Options>();
+                           arguments
+                               .option("files", options->files, "files of zerotax record --calls, or folders of them")
+                               .shown_as("FILE...")
+                               .required()
+                               .path();
+                           options->measure.add_allocators(arguments);
+                           arguments.flag(
+                               "--free-running", options->free_running,
+                               "keep the recorded order of calls within each thread and for each block only");
+                           add_json(arguments, options->measure.json);
+                           return [options] { return run(*options); };
+                         });
 
 }  // namespace
 }  // namespace zerotax::replay

@@ -8,10 +8,19 @@ ZEROTAX_FIELDS(Replayed, allocator, counts, failed_calls, user_ns, system_ns, wa
 ZEROTAX_FIELDS(Errors, minor_faults, zero_fill_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes,
                zeroed_bytes, redundant_zeroed_bytes, mapping_calls, peak_bytes)
 ZEROTAX_FIELDS(Recording, path, bytes, calls, processes, threads, allocator, env, limited, counts)
-ZEROTAX_FIELDS(Replay, schema, zerotax_version, started, environment, command, recording, order, replays, errors,
-               prediction, complete)
+ZEROTAX_FIELDS(Workload, recording, order, replays, errors, prediction, complete)
+ZEROTAX_FIELDS_WRITTEN(Replay, schema, zerotax_version, started, environment, command, recording, order, replays,
+                       errors, prediction, complete)
+ZEROTAX_FIELDS(Workloads, schema, zerotax_version, started, environment, command, workloads, sentence, complete)
 
 Json replay_json(const Replay& replay) { return replay; }
-Replay read_replay(const Json& json) { return json.get<Replay>(); }
+Json workloads_json(const Workloads& workloads) { return workloads; }
+Workloads read_workloads(const Json& json) {
+  auto read = json.get<Workloads>();
+  for (Workload& workload : read.workloads) {
+    for (Replayed& replay : workload.replays) replay.name = replay.allocator.at("name").get<std::string>();
+  }
+  return read;
+}
 
 }  // namespace zerotax::replay

@@ -6,6 +6,8 @@ namespace zerotax::replay {
 
 /// The object of "zerotax.replay/1" (results/schema/replay.schema.json).
 Json replay_json(const Replay& replay);
-Replay read_replay(const Json& json);
+/// The object of "zerotax.workloads/1" (results/schema/workloads.schema.json).
+Json workloads_json(const Workloads& workloads);
+Workloads read_workloads(const Json& json);
 
 }  // namespace zerotax::replay

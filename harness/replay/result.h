@@ -54,8 +54,8 @@ struct Recording {
   record::CallsCounts counts;
 };
 
-/// The object "zerotax.replay/1".
-struct Replay : DocumentHead {
+/// What became of one recording.
+struct Workload {
   Recording recording;
   std::string order;  ///< "recorded" or "free_running"
   std::vector<Replayed> replays;
@@ -64,11 +64,32 @@ struct Replay : DocumentHead {
   bool complete = true;
 };
 
+/// The object "zerotax.replay/1".
+struct Replay : DocumentHead, Workload {};
+
+/// The object "zerotax.workloads/1": recordings that were replayed under the same allocators.
+struct Workloads : DocumentHead {
+  std::vector<Workload> workloads;
+  std::string sentence;  ///< which allocators write the fewest zeros; empty if that is not known
+  bool complete = true;
+};
+
+/// "jemalloc" of "jemalloc 5.3.0 MALLOC_CONF=...".
+std::string short_name(const Replayed& replay);
+/// Zeros that kernel and allocator wrote.
+Count zeros_of(const record::CallsCounts& counts);
+/// Adds the sentence.
+void add_sentence(Workloads& workloads);
+
 /// Adds errors and the sentence on them.
-void add_verdict(Replay& replay);
+void add_verdict(Workload& workload);
 /// Whether any allocator could not be replayed.
-bool any_failed(const Replay& replay);
+bool any_failed(const Workload& workload);
 
 std::string replay_text(const Replay& replay);
+/// A table of workloads x allocators, zeros by kernel and allocator together; and the sentence.
+std::string zeros_text(const Workloads& workloads);
+/// The same, and tables of refilled memory, the most memory held, and CPU time.
+std::string workloads_text(const Workloads& workloads);
 
 }  // namespace zerotax::replay

@@ -4,8 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/less.h"
@@ -89,6 +94,10 @@ void replay_once(const Allocator& allocator, const std::string& prepared, const 
   row.failed_calls = said.failed;
   row.counts = counts_of(counted, said.own_faults);
   row.as_recorded = is_as_recorded(allocator, counted, recording);
+  if (!plan.times) {
+    row.user_ns = row.system_ns = row.wall_ns = NotAvailable{"no times were asked for"};
+    return;
+  }
   for (const auto& [key, value] :
        foreground_command(target.recorded.program, target.recorded.words, "", allocator).environment) {
     target.env[key] = value;
@@ -114,6 +123,31 @@ std::string words_of(const Allocator& allocator) {
 }
 
 }  // namespace
+
+std::string workload_name(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+std::vector<std::string> recordings_in(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code failure;
+    if (!fs::is_directory(path, failure)) {
+      files.push_back(path);
+      continue;
+    }
+    const std::size_t before = files.size();
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, failure)) {
+      if (entry.path().extension() == ".calls") files.push_back(entry.path().string());
+    }
+    if (failure) throw UsageError(fmt::format("{} cannot be read: {}", path, failure.message()), "check the path");
+    if (files.size() == before) {
+      throw UsageError(fmt::format("the folder {} has no recordings", path),
+                       "give one with files named *.calls, or the files themselves");
+    }
+    std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
+  }
+  return files;
+}
 
 std::string replay_program() { return probe_folder() + "/replay-calls"; }
 
@@ -152,39 +186,83 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
   return allocators;
 }
 
-bool replay_calls(const CallsFile& file, const Plan& plan, Replay& replay) {
-  const TemporaryFolder folder{"replay"};
-  const std::string path = folder.file("prepared");
-  const Prepared prepared = prepare(file, path, plan.free_running);
-  check_fits(prepared);
-  Recording& recording = replay.recording;
-  const record::CallsAbout& about = file.about();
-  recording.bytes = file.bytes();
-  recording.calls = prepared.calls;
-  recording.processes = prepared.processes;
-  recording.threads = prepared.threads;
-  recording.allocator = about.allocator;
-  recording.env = about.env;
-  recording.limited = about.limited;
-  recording.counts = about.recorded;
-  replay.order = plan.free_running ? "free_running" : "recorded";
-  replay.replays.resize(plan.allocators.size());
-  std::vector<Item> items;
-  for (std::size_t i = 0; i < plan.allocators.size(); ++i) {
-    const Allocator& allocator = plan.allocators[i];
-    Replayed& row = replay.replays[i];
+namespace {
+
+/// One recording, prepared when the first of its replays begins, and as long as any is left.
+class Prepare {
+ public:
+  Prepare(std::string path, const Plan& plan, Workload& workload)
+      : path_(std::move(path)), plan_(plan), of_(workload) {}
+
+  /// The path of the prepared file.
+  std::string file() {
+    if (folder_) return folder_->file("prepared");
+    folder_.emplace("replay");
+    const CallsFile file(path_);
+    const Prepared prepared = prepare(file, folder_->file("prepared"), plan_.free_running);
+    check_fits(prepared);
+    const record::CallsAbout& about = file.about();
+    of_.recording = {path_,           file.bytes(), prepared.calls, prepared.processes, prepared.threads,
+                     about.allocator, about.env,    about.limited,  about.recorded};
+    return folder_->file("prepared");
+  }
+  void drop() { folder_.reset(); }
+
+ private:
+  std::string path_;
+  const Plan& plan_;
+  Workload& of_;
+  std::optional<TemporaryFolder> folder_;
+};
+
+/// What a workload is before it is replayed.
+void begin(const Plan& plan, Workload& workload) {
+  workload = {};
+  workload.complete = false;
+  workload.order = plan.free_running ? "free_running" : "recorded";
+  for (const Allocator& allocator : plan.allocators) {
+    Replayed& row = workload.replays.emplace_back();
     row.allocator = allocator_json(allocator);
     row.name = words_of(allocator);
     set_failure(row, "it was interrupted");
-    Item& item = items.emplace_back();
-    item.label = allocator.name;
-    item.measure = [&](const Say&) {
-      try {
-        replay_once(allocator, path, plan, recording, row);
-      } catch (const UsageError& failure) {
-        set_failure(row, failure.what());
-      }
-    };
+  }
+}
+
+}  // namespace
+
+bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::vector<Workload>& workloads,
+                  const std::function<void()>& keep) {
+  workloads.resize(paths.size());
+  // Of each allocator, the workload that it hung in: others would only take the same time.
+  std::vector<std::string> hung(plan.allocators.size());
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    Workload& workload = workloads[i];
+    if (workload.complete && !workload.replays.empty()) continue;
+    const CallsFile readable(paths[i]);
+    begin(plan, workload);
+    const auto prepared = std::make_shared<Prepare>(paths[i], plan, workload);
+    for (std::size_t k = 0; k < plan.allocators.size(); ++k) {
+      Item& item = items.emplace_back();
+      item.label = (paths.size() > 1 ? workload_name(paths[i]) + " under " : "") + plan.allocators[k].name;
+      item.measure = [&, prepared, k](const Say&) {
+        const std::string file = prepared->file();
+        const auto begun = std::chrono::steady_clock::now();
+        try {
+          if (!hung[k].empty()) throw UsageError(fmt::format("not tried, for it did not end in {}", hung[k]), "");
+          replay_once(plan.allocators[k], file, plan, workload.recording, workload.replays[k]);
+        } catch (const UsageError& failure) {
+          set_failure(workload.replays[k], failure.what());
+          const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+          if (took.count() >= plan.timeout_s) hung[k] = workload_name(workload.recording.path);
+        }
+        if (k + 1 < plan.allocators.size()) return;
+        prepared->drop();
+        workload.complete = true;
+        add_verdict(workload);
+        if (keep) keep();
+      };
+    }
   }
   Experiment experiment("replaying");
   return experiment.run(items);

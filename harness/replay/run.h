@@ -1,10 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "point/allocator.h"
-#include "replay/calls_file.h"
 #include "replay/prepare.h"
 #include "replay/result.h"
 
@@ -17,6 +17,13 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
 /// Throws MachineError if the blocks of a recording do not fit in memory.
 void check_fits(const Prepared& prepared);
 
+/// What a recording is called in tables: its file without folder and extension.
+std::string workload_name(const std::string& path);
+
+/// These files, and in the place of a folder its files *.calls in the order of their names. Throws UsageError for a
+/// folder that has none, or cannot be read.
+std::vector<std::string> recordings_in(const std::vector<std::string>& paths);
+
 /// The path of replay-calls.
 std::string replay_program();
 
@@ -24,12 +31,15 @@ std::string replay_program();
 struct Plan {
   std::vector<Allocator> allocators;
   bool free_running = false;
+  bool times = true;
   double timeout_s = 60;
 };
 
-/// Replays the recording under each allocator, once under the recorder for its counts and once without for its times,
-/// and puts what they did into `replay`. Returns false if a signal asked for an end. Throws MachineError if the blocks
-/// of the recording do not fit in memory, or nothing can be counted here.
-bool replay_calls(const CallsFile& file, const Plan& plan, Replay& replay);
+/// Replays recordings under each allocator, once under the recorder for its counts and, if times are wanted, once
+/// without for these. `workloads` hold what was replayed before, in the order of the paths: those that are complete
+/// stay. `keep` is called when one of them is done. Returns false if a signal asked for an end. Throws MachineError if
+/// the blocks of a recording do not fit in memory, or nothing can be counted here.
+bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::vector<Workload>& workloads,
+                  const std::function<void()>& keep = {});
 
 }  // namespace zerotax::replay

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "replay/result.h"
+#include "replay/run.h"
 
 namespace zerotax::replay {
 namespace {
@@ -25,6 +26,10 @@ Table counts_table(const Replay& replay) {
   return table;
 }
 
+Measured<std::int64_t> cpu_ns(const Replayed& each) {
+  return each.user_ns && each.system_ns ? Measured(*each.user_ns + *each.system_ns) : each.user_ns;
+}
+
 Table times_table(const Replay& replay) {
   Table table({{"", Unit::kText, 16},
                {"zeroed", Unit::kBytes, 10},
@@ -35,15 +40,54 @@ Table times_table(const Replay& replay) {
   const record::CallsCounts& recorded = replay.recording.counts;
   table.add({"recorded", recorded.zeroed_bytes, recorded.redundant_zeroed_bytes, recorded.mapping_calls});
   for (const Replayed& each : replay.replays) {
-    const Measured<std::int64_t> cpu =
-        each.user_ns && each.system_ns ? Measured(*each.user_ns + *each.system_ns) : each.user_ns;
-    table.add({each.name, each.counts.zeroed_bytes, each.counts.redundant_zeroed_bytes, each.counts.mapping_calls, cpu,
-               each.wall_ns});
+    table.add({each.name, each.counts.zeroed_bytes, each.counts.redundant_zeroed_bytes, each.counts.mapping_calls,
+               cpu_ns(each), each.wall_ns});
   }
   return table;
 }
 
+using Value = Cell (*)(const Replayed& replay);
+
+/// A row for each workload, a column for each allocator.
+std::string matrix(const Workloads& all, const char* heading, Unit unit, Value value) {
+  std::vector<Column> columns{{"", Unit::kText, 10}};
+  for (const Replayed& replay : all.workloads.front().replays) columns.push_back({short_name(replay), unit, 8});
+  Table table(std::move(columns));
+  for (const Workload& workload : all.workloads) {
+    std::vector<Cell> cells{workload_name(workload.recording.path)};
+    for (const Replayed& replay : workload.replays) cells.push_back(value(replay));
+    table.add(std::move(cells));
+  }
+  return fmt::format("{}\n{}\n", heading, table.text());
+}
+
 }  // namespace
+
+std::string zeros_text(const Workloads& all) {
+  if (all.workloads.empty()) return "";
+  const std::string text = matrix(all, "Real programs, replayed: zeros that kernel and allocator wrote", Unit::kBytes,
+                                  [](const Replayed& replay) { return Cell(zeros_of(replay.counts)); });
+  return all.sentence.empty() ? text : text + wrap(all.sentence, "", "");
+}
+
+std::string workloads_text(const Workloads& all) {
+  if (all.workloads.empty()) return "";
+  std::string text = zeros_text(all) + "\n";
+  text += matrix(all, "Of these refilled: the kernel's, for memory that was returned before", Unit::kBytes,
+                 [](const Replayed& replay) { return Cell(replay.counts.refilled_bytes); });
+  text += matrix(all, "Most memory held", Unit::kBytes,
+                 [](const Replayed& replay) { return Cell(replay.counts.peak_bytes); });
+  text += matrix(all, "CPU time", Unit::kNs, [](const Replayed& replay) { return Cell(cpu_ns(replay)); });
+  for (const Workload& workload : all.workloads) {
+    for (const Replayed& replay : workload.replays) {
+      if (replay.counts.minor_faults) continue;
+      text += wrap(fmt::format("{} under {}: {}", workload_name(workload.recording.path), replay.name,
+                               replay.counts.minor_faults.why()),
+                   "", "  ");
+    }
+  }
+  return text;
+}
 
 std::string replay_text(const Replay& replay) {
   const Recording& recording = replay.recording;

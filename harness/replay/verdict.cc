@@ -2,10 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/less.h"
+#include "base/units.h"
 #include "replay/result.h"
 
 namespace zerotax::replay {
@@ -54,27 +56,71 @@ std::string sentence(const Errors& errors, const std::string& allocator) {
 
 }  // namespace
 
-bool any_failed(const Replay& replay) {
-  return std::any_of(replay.replays.begin(), replay.replays.end(),
+bool any_failed(const Workload& workload) {
+  return std::any_of(workload.replays.begin(), workload.replays.end(),
                      [](const Replayed& each) { return !each.counts.minor_faults; });
 }
 
-void add_verdict(Replay& replay) {
-  const auto same =
-      std::find_if(replay.replays.begin(), replay.replays.end(), [](const Replayed& each) { return each.as_recorded; });
-  if (replay.recording.limited) {
-    replay.prediction =
+std::string short_name(const Replayed& replay) { return replay.name.substr(0, replay.name.find(' ')); }
+
+Count zeros_of(const record::CallsCounts& counts) {
+  const Count& kernel = counts.kernel_zeroed_bytes;
+  const Count& allocator = counts.zeroed_bytes;
+  return kernel && allocator ? Count(*kernel + *allocator) : kernel ? allocator : kernel;
+}
+
+void add_sentence(Workloads& all) {
+  // Allocators by how many workloads they write the fewest zeros in, alone or with others, in the order of the
+  // document.
+  std::vector<std::pair<std::string, std::size_t>> fewest;
+  std::size_t known = 0;
+  for (const Workload& workload : all.workloads) {
+    std::optional<std::uint64_t> least;
+    for (const Replayed& each : workload.replays) {
+      const Count zeros = zeros_of(each.counts);
+      if (zeros) least = std::min(least.value_or(*zeros), *zeros);
+    }
+    if (!least) continue;
+    ++known;
+    for (const Replayed& each : workload.replays) {
+      const std::string name = short_name(each);
+      auto place =
+          std::find_if(fewest.begin(), fewest.end(), [&](const auto& allocator) { return allocator.first == name; });
+      if (place == fewest.end()) place = fewest.insert(fewest.end(), {name, 0});
+      if (zeros_of(each.counts).value_or(*least + kSlackBytes + 1) <= *least + kSlackBytes) ++place->second;
+    }
+  }
+  all.sentence.clear();
+  if (known == 0 || fewest.size() < 2) return;
+  std::stable_sort(fewest.begin(), fewest.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  const std::size_t best = fewest.front().second;
+  std::vector<std::string> names;
+  for (const auto& [name, count] : fewest) {
+    if (count == best) names.push_back(name);
+  }
+  all.sentence = fmt::format("Of {}, {} wrote the fewest zeros in {}{}", format_counted(known, "real program"),
+                             fmt::join(names, " and "), best, names.size() > 1 ? " each" : "");
+  const auto& [last, count] = fewest.back();
+  all.sentence += count < best ? fmt::format(", and {} in {}.", last, count) : ".";
+}
+
+void add_verdict(Workload& workload) {
+  const auto same = std::find_if(workload.replays.begin(), workload.replays.end(),
+                                 [](const Replayed& each) { return each.as_recorded; });
+  if (workload.recording.limited) {
+    workload.prediction =
         "How well replay predicts is unknown: the recording stopped at --calls-limit, and the recorded run went on.";
-  } else if (replay.recording.allocator.empty()) {
-    replay.prediction = "How well replay predicts is unknown: the recording has no counts of the run.";
-  } else if (same == replay.replays.end()) {
-    replay.prediction = fmt::format(
+  } else if (workload.recording.allocator.empty()) {
+    workload.prediction = "How well replay predicts is unknown: the recording has no counts of the run.";
+  } else if (same == workload.replays.end()) {
+    workload.prediction = fmt::format(
         "How well replay predicts is unknown: the program was recorded with {}{}{}, which was not "
         "replayed.",
-        replay.recording.allocator, replay.recording.env.empty() ? "" : " and ", fmt::join(replay.recording.env, " "));
+        workload.recording.allocator, workload.recording.env.empty() ? "" : " and ",
+        fmt::join(workload.recording.env, " "));
   } else {
-    replay.errors = errors_of(replay.recording.counts, same->counts);
-    replay.prediction = sentence(*replay.errors, same->name);
+    workload.errors = errors_of(workload.recording.counts, same->counts);
+    workload.prediction = sentence(*workload.errors, same->name);
   }
 }
 

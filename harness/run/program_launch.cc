@@ -31,6 +31,8 @@ bool read_recordings_by(std::string (*open)(const std::string& path)) {
   return true;
 }
 
+bool is_recording(const std::string& command) { return !recording_program(command).empty(); }
+
 std::string resolve_program(const std::string& command) {
   if (std::string replayer = recording_program(command); !replayer.empty()) return replayer;
   std::string program = find_program(command);
@@ -42,7 +44,7 @@ std::string resolve_program(const std::string& command) {
 std::vector<NamedPath> program_input(const std::vector<std::string>& words) {
   if (words.empty()) return {};
   const std::string& command = words.front();
-  return {{"the program", recording_program(command).empty() ? resolve_program(command) : command}};
+  return {{"the program", is_recording(command) ? command : resolve_program(command)}};
 }
 
 void check_takes_preload(const std::string& program, const char* cannot) {

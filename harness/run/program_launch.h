@@ -17,6 +17,9 @@ std::string resolve_program(const std::string& command);
 /// that file, or "" for a file that is no recording. Returns true.
 bool read_recordings_by(std::string (*open)(const std::string& path));
 
+/// Whether a command word is a recording.
+bool is_recording(const std::string& command);
+
 /// The program of these words as an input that no output may overwrite; none if there are no words. Throws as
 /// resolve_program.
 std::vector<NamedPath> program_input(const std::vector<std::string>& words);

@@ -28,6 +28,7 @@
 #include "run/session.h"
 #include "study/plan.h"
 #include "study/points_table.h"
+#include "study/workloads.h"
 #include "thresholds/session.h"
 
 namespace zerotax::study {
@@ -68,6 +69,7 @@ Session make_session(const MeasureOptions& options, bool full, bool slurm) {
     for (const char* name : {kThresholds, kRefillThresholds}) check_thresholds(options.resume + name + kJson);
     const std::string edges = options.resume + "/" + kEdgesFile;
     if (is_there(edges)) read_document(edges, "run", "delete it, and it is measured again");
+    check_workloads(options.resume);
     return Session::resume(options.resume, Subcommand::command_line);
   }
   Plan plan;
@@ -171,6 +173,10 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   search(threshold_axes(session.plan()), kThresholds);
   search(refill_axes(session.plan()), kRefillThresholds);
   if (signal == 0) signal = measure_edges(session.plan(), points, folder);
+  // Of a fleet, no host's replay would be comparable with the others'.
+  ReplayedWorkloads replayed;
+  if (signal == 0 && !place.slurm) replayed = replay_workloads(session.plan(), folder);
+  if (signal == 0) signal = replayed.signal;
   if (signal != 0) {
     say_interrupted(fmt::format("{} of {} points were measured; resume with: zerotax study --resume {}{}",
                                 session.points().size(), session.plan().points.size(), folder,
@@ -184,11 +190,12 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const Json findings = findings::findings_json(found, folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
-  fmt::print("{}\n{} (zerotax findings {})\n", summary, findings_count(found), folder);
+  fmt::print("{}\n{}", summary, replayed.text.empty() ? "" : replayed.text + "\n");
+  fmt::print("{} (zerotax findings {})\n", findings_count(found), folder);
   fmt::print(
       "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, edges.json, "
-      "findings.json, summary.json, summary.md{})\n",
-      folder, no_figures.empty() ? ", figures" : "");
+      "findings.json, {}summary.json, summary.md{})\n",
+      folder, place.slurm ? "" : "workloads.json, ", no_figures.empty() ? ", figures" : "");
   if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
   const std::string no_page = write_report_page(folder);
   if (no_page.empty()) fmt::print("Page: {}/report.html (one file, for any browser)\n", folder);

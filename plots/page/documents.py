@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Callable
 
-from zerotax_plots import cow, fork, snapshot
+from zerotax_plots import cow, fork, snapshot, workloads
 from page.findings import findings_part
 from page.points import contrasting
 from page.summary import Sentence
@@ -209,6 +209,23 @@ def cow_part(document: dict[str, Any]) -> Part:
     return {"sentence": cow.title(document) + ".", "notes": notes_of(document), "chart": chart if lines else None}
 
 
+def workloads_part(document: dict[str, Any]) -> Part:
+    """Tables of workloads x allocators."""
+    tables = []
+    for caption, value, text in (
+        ("Zeros that kernel and allocator wrote", workloads.zeros, size_text),
+        ("Of these refilled: the kernel's, for memory that was returned before", workloads.refilled, size_text),
+        ("Most memory held", workloads.peak, size_text),
+        ("CPU time", workloads.cpu, time_text),
+    ):
+        rows = [
+            {"name": name, "values": ["n/a" if each is None else text(each) for each in values]}
+            for name, values in workloads.matrix(document, value)
+        ]
+        tables.append({"caption": caption, "rows": rows})
+    return {"sentence": document["sentence"], "names": workloads.names(document), "tables": tables}
+
+
 # File, schema, what makes the part, and the command that makes the file.
 DOCUMENTS: dict[str, tuple[str, str, Makes, str]] = {
     "findings": ("findings.json", "zerotax.findings/1", findings_part, "zerotax findings . --json findings.json"),
@@ -218,6 +235,7 @@ DOCUMENTS: dict[str, tuple[str, str, Makes, str]] = {
         thresholds_part,
         "zerotax thresholds --json thresholds.json",
     ),
+    "workloads": (workloads.FILE, workloads.SCHEMA, workloads_part, "zerotax replay FOLDER --json workloads.json"),
     "fork": (fork.FILE, fork.SCHEMA, fork_part, "zerotax fork --json fork.json"),
     "snapshot": (snapshot.FILE, snapshot.SCHEMA, snapshot_part, "zerotax snapshot --json snapshot.json"),
     "cow": (cow.FILE, cow.SCHEMA, cow_part, "zerotax cow --json cow.json -- PROGRAM"),
@@ -266,6 +284,7 @@ def documents_told(made: dict[str, Part]) -> list[Sentence]:
 NAMES = {
     "findings": "Findings",
     "thresholds": "Thresholds",
+    "workloads": "Real programs",
     "receiving-part": "Receiving",
     "fork": "Fork",
     "snapshot": "Snapshot",

@@ -75,6 +75,7 @@ CONTENTS = [
     ("findings", "Findings"),
     ("thresholds", "Thresholds"),
     ("figures", "More figures"),
+    ("workloads", "Real programs"),
     ("receiving-part", "Receiving"),
     ("fork", "Fork"),
     ("snapshot", "Snapshot"),

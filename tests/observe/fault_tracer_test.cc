@@ -135,14 +135,14 @@ TEST_P(FaultTracerTest, ThatIsDroppedEndsItsThread) {
   writer.let_write();
 }
 
-/// Populates pages when a byte arrives, on a stack that ends where nothing may be read: perf, which copies more of it for
-/// a sample than there is, faults itself.
+/// Populates pages when a byte arrives, on a stack that ends where nothing may be read: perf, which copies more of it
+/// for a sample than there is, faults itself.
 void* fault_at_the_end_of_a_stack(void* go) {
   char word = 0;
   if (::read(*static_cast<int*>(go), &word, 1) != 1) ::_exit(1);
   for (int round = 0; round < 10; ++round) {
-    char* memory = static_cast<char*>(
-        ::mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char* memory =
+        static_cast<char*>(::mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ::madvise(memory, kPages * kPage, MADV_NOHUGEPAGE);
     for (std::size_t i = 0; i < kPages; ++i) *static_cast<volatile char*>(memory + i * kPage) = 1;
     ::munmap(memory, kPages * kPage);
@@ -159,8 +159,8 @@ std::uint64_t own_faults() {
 /// What the child does. Of the faults before it is ready, its parent learns how many they were.
 [[noreturn]] void fault_on_a_short_stack(int go, int ready) {
   constexpr std::size_t kStack = 16 * kPage;
-  char* stack = static_cast<char*>(
-      ::mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* stack =
+      static_cast<char*>(::mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ::mprotect(stack + kStack, kPage, PROT_NONE);
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -200,7 +200,8 @@ TEST_P(FaultTracerTest, FaultsOfASamplerAreNotTheProgramS) {
   ASSERT_EQ(status, 0);
   const FaultData data = tracer->finish();
   ASSERT_EQ(data.processes.size(), 1U);
-  EXPECT_EQ(data.processes.front().counts.all() + before, static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt));
+  EXPECT_EQ(data.processes.front().counts.all() + before,
+            static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt));
   EXPECT_GE(data.processes.front().counts.zero_fills, 10 * kPages);
   std::vector<PerfEvent> samples;
   sampler->read(samples);

@@ -42,7 +42,7 @@ DRAWING = {
     ("points.py", "(luminance(mixed) + 0.05) / (dark + 0.05) >= least"),
     ("policies.py", "value > 60"),  # white words on a dark cell
     ("policies.py", "value < 0.016"),
-    ("programs.py", "abs(norm(value) - 0.5) > 0.4"),  # white words on a dark cell
+    ("heat.py", "abs(norm(value) - 0.5) > 0.4"),  # white words on a dark cell
     ("recv_buffer.py", "width <= 1.6"),  # inches
     ("validate.py", "len(text) <= LONGEST"),  # a line of its own
 }

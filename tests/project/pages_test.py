@@ -54,6 +54,10 @@ def kernels_of(text):
     return found - {None}
 
 
+# What a block left running would otherwise keep its output open where a command fails.
+LEAVE_NOTHING = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
+
+
 def run_blocks(text, folder, long_too):
     """Runs a page's blocks in a folder; yields (commands, what is wrong) of those that end otherwise than the page says."""
     path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
@@ -61,8 +65,8 @@ def run_blocks(text, folder, long_too):
         if how.startswith("not run") or (how == "long" and not long_too):
             continue
         wanted = int(how.split()[1]) if how.startswith("exit") else 0
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=folder, capture_output=True, text=True,
-                              env=clean_environment(PATH=path), timeout=900, check=False, errors="replace")
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", LEAVE_NOTHING + commands], cwd=folder, capture_output=True,
+                              text=True, env=clean_environment(PATH=path), timeout=900, check=False, errors="replace")
         if done.returncode != wanted:
             yield commands, f"status {done.returncode}, not {wanted}: {done.stderr[-2000:]}"
 

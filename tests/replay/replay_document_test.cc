@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
 #include "replay/document.h"
 
 namespace zerotax::replay {
@@ -23,9 +27,47 @@ Replay example() {
 
 TEST(ReplayDocument, ComesBackAsItWasWritten) {
   Replay replay = example();
+  replay.replays.front().allocator["name"] = "glibc";
   add_verdict(replay);
-  const Json json = replay_json(replay);
-  EXPECT_EQ(json_text(replay_json(read_replay(json))), json_text(json));
+  Workloads all;
+  all.environment = Json::object();
+  all.workloads = {replay, replay};
+  const Json json = workloads_json(all);
+  const Workloads read = read_workloads(json);
+  EXPECT_EQ(json_text(workloads_json(read)), json_text(json));
+  EXPECT_EQ(read.workloads[1].replays[0].name, "glibc");
+  EXPECT_EQ(replay_json(replay)["recording"], json["workloads"][0]["recording"]);
+}
+
+/// A recording under three allocators that wrote so many MiB of zeros.
+Workload zeros(std::initializer_list<std::optional<std::uint64_t>> mebibytes) {
+  Workload workload;
+  const char* names[] = {"one 1.0", "two 2.0 X=1", "three"};
+  for (const std::optional<std::uint64_t>& each : mebibytes) {
+    Replayed& replay = workload.replays.emplace_back();
+    replay.name = names[workload.replays.size() - 1];
+    replay.counts.zeroed_bytes = 0U;
+    replay.counts.kernel_zeroed_bytes = each ? Count(*each << 20) : NotAvailable{"it crashed"};
+  }
+  return workload;
+}
+
+std::string sentence(std::vector<Workload> workloads) {
+  Workloads all;
+  all.workloads = std::move(workloads);
+  add_sentence(all);
+  return all.sentence;
+}
+
+TEST(WorkloadsVerdict, NamesWhoWritesTheFewestZeros) {
+  EXPECT_EQ(sentence({zeros({5, 4, 9}), zeros({3, 4, 9}), zeros({3, 2, 2})}),
+            "Of 3 real programs, two wrote the fewest zeros in 2, and three in 1.");
+  EXPECT_EQ(sentence({zeros({5, 5, 9}), zeros({3, 3, 9})}),
+            "Of 2 real programs, one and two wrote the fewest zeros in 2 each, and three in 0.");
+  EXPECT_EQ(sentence({zeros({{}, 4, 9}), zeros({{}, {}, {}})}),
+            "Of 1 real program, two wrote the fewest zeros in 1, and three in 0.");
+  EXPECT_EQ(sentence({zeros({5})}), "") << "nothing to compare with";
+  EXPECT_EQ(sentence({}), "");
 }
 
 TEST(ReplayVerdict, SaysByHowMuchTheReplayDiffers) {

@@ -11,9 +11,10 @@ from conftest import KIB, MIB, PAGE, PLANTED, SOURCE, check_schema, is_na, zerot
 from recording import PROGRAMS
 
 READER = re.search(r"^```python\n(.*?)^```$", (SOURCE / "docs" / "replay.md").read_text(), re.DOTALL | re.MULTILINE).group(1)
-JSON_WORK = "import json\nwords = {str(i): [i, 'x' * (i % 300)] for i in range(100_000)}\njson.loads(json.dumps(words))\n"
+JSON_WORK = "import json\nwords = {str(i): [i, 'x' * (i % 300)] for i in range(30_000)}\njson.loads(json.dumps(words))\n"
 PYTHON = ["env", "PYTHONMALLOC=malloc", "/usr/bin/python3", "-c", JSON_WORK]
 REFILL = [PROGRAMS / "refill", "malloc", 50, 8, MIB]
+LOOP = [PROGRAMS / "loop", 3 * MIB // 2, 20]
 GROWS = [PROGRAMS / "grows", 100, 64 * KIB]
 
 
@@ -167,6 +168,82 @@ def test_a_recording_is_a_command(tmp_path):
     assert f"zerotax bless --baseline {baseline} --allocator glibc -- {found.path}" in done.stdout + done.stderr
 
 
+def test_recordings_of_a_folder_are_replayed_together(tmp_path):
+    (tmp_path / "refill").mkdir()
+    (tmp_path / "grows").mkdir()
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    for name, program in (("refill", REFILL), ("grows", GROWS)):
+        Recording(tmp_path / name, *program).path.rename(folder / f"{name}.calls")
+    file = tmp_path / "workloads.json"
+    allocators = ["--allocator", "glibc", "--allocator", "jemalloc"]
+    done = zerotax("replay", folder, *allocators, "--json", file)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(file.read_text())
+    check_schema(document, "workloads")
+    grows, refill = document["workloads"]
+    assert [row["recording"]["path"] for row in (grows, refill)] == [str(folder / f"{n}.calls") for n in ("grows", "refill")]
+    alone = tmp_path / "alone.json"
+    assert zerotax("replay", folder / "refill.calls", *allocators, "--json", alone).returncode == 0
+    one = json.loads(alone.read_text())
+    assert refill["recording"] == one["recording"] and refill["errors"] == one["errors"]
+    zeros = [row["counts"]["kernel_zeroed_bytes"] + row["counts"]["zeroed_bytes"] for row in refill["replays"]]
+    assert zeros[0] > 10 * zeros[1], "glibc returns what it needs again"
+    # Each writes the fewest where no other writes fewer.
+    assert re.fullmatch(r"Of 2 real programs, (jemalloc wrote the fewest zeros in [12], and glibc in [01]|"
+                        r"glibc and jemalloc wrote the fewest zeros in 1 each)\.", document["sentence"]), document["sentence"]
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80 and sum(line.startswith("refill ") for line in lines) == 4
+    done = zerotax("replay", tmp_path / "refill")
+    assert done.returncode == 2 and "has no recordings" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_an_allocator_that_hangs_is_tried_once(tmp_path):
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    found = Recording(tmp_path, *LOOP)
+    for name in ("a", "b"):
+        (folder / f"{name}.calls").write_bytes(found.path.read_bytes())
+    file = tmp_path / "workloads.json"
+    done = zerotax("replay", folder, "--allocator", f"hangs={PLANTED / 'libplanted_hang.so'}", "--timeout", 2, "--json",
+                   file)
+    assert done.returncode == 1, done.stderr
+    first, second = (row["replays"][0]["counts"]["minor_faults"]["na"] for row in json.loads(file.read_text())["workloads"])
+    assert "2 s" in first and second == "not tried, for it did not end in a"
+
+
+def test_a_fault_that_shows_in_one_workload_alone_is_found_there(tmp_path):
+    for name in ("loop", "grows"):
+        (tmp_path / name).mkdir()
+    loop = Recording(tmp_path / "loop", *LOOP).path.rename(tmp_path / "loop.calls")
+    grows = Recording(tmp_path / "grows", *GROWS).path.rename(tmp_path / "grows.calls")
+    baseline = ["--baseline", tmp_path / "baseline.json"]
+
+    def check(version, *more, status):
+        library = PLANTED / f"libplanted_zeroes_from_{version}_mib.so"
+        done = zerotax("check", *baseline, "--allocator", f"mine={library}", *more, "--", loop, grows)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout
+
+    mine = f"mine={PLANTED / 'libplanted_zeroes_from_2_mib.so'}"
+    assert zerotax("bless", *baseline, "--allocator", mine, "--", loop, grows).returncode == 0
+    assert check(2, status=0) == "same: 2 commands are as in the baseline\n"
+    report, junit = tmp_path / "check.json", tmp_path / "check.xml"
+    # Its newer version zeroes 1.5 MiB that are zero already.
+    said = check(1, "--json", report, "--junit", junit, status=1)
+    document = json.loads(report.read_text())
+    check_schema(document, "program_checks")
+    assert said.startswith("worse: loop.calls; 1 of 2 commands are as in the baseline\n") and document["sentence"] in said
+    assert "worse: memory zeroed by the allocator 0 B → 30 MiB: calloc in " in said, said
+    assert [(each["name"], each["verdict"]) for each in document["checks"]] == [("loop.calls", "worse"), ("grows.calls", "same")]
+    assert 'failures="0"' in junit.read_text() and "loop.calls" in junit.read_text()
+    for more, complaint in ((["--html", tmp_path / "x.html", "--", loop, grows], "shows one command"),
+                            (["--name", "a", "--", loop, grows], "for one recording"),
+                            (["--", loop, "true"], "is no recording"), (["--", loop, loop], "two recordings")):
+        done = zerotax("check", *baseline, *more)
+        assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
 def test_a_damaged_recording_is_no_command(tmp_path):
     found = Recording(tmp_path, *GROWS)
     found.path.write_bytes(found.path.read_bytes()[:-5])
@@ -210,7 +287,7 @@ def test_a_killed_program_leaves_what_it_had_done(tmp_path):
 def test_a_call_takes_four_bytes_at_most(tmp_path):
     found = Recording(tmp_path, *PYTHON)
     calls = sum(found.calls().values())
-    assert calls > 500_000 and found.path.stat().st_size < 4 * calls
+    assert calls > 150_000 and found.path.stat().st_size < 4 * calls
 
 
 def test_the_file_stops_at_its_limit(tmp_path):

@@ -11,7 +11,7 @@ from conftest import (
     INTERRUPTED_BY_SIGINT, SOURCE, ZEROTAX, check_schema, clean_environment, planted, read_folder, without_progress, zerotax)
 
 FILES = {"plan.json", "run.json", "points.jsonl", "points.csv", "thresholds.json", "refill_thresholds.json", "edges.json",
-         "findings.json",         "summary.json", "summary.md"}
+         "findings.json", "workloads.json", "summary.json", "summary.md"}
 LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"), ("planted_never", 1, "main")]
 
 
@@ -69,6 +69,12 @@ def test_everything_is_in_the_folder(study):
     check_schema(refill, "thresholds")
     assert refill["case"] == "refill_loop" and {lane["touch"] for lane in refill["lanes"]} == {1}
     assert (folder / "summary.md").read_text() in said
+    workloads = json.loads((folder / "workloads.json").read_text())
+    check_schema(workloads, "workloads")
+    assert workloads["complete"] and len(workloads["workloads"]) == len(list((SOURCE / "workloads").glob("*.calls"))) == 12
+    assert all([each["allocator"]["name"] for each in workload["replays"]] == ["glibc", "planted_never"]
+               for workload in workloads["workloads"])
+    assert workloads["sentence"].startswith("Of 12 real programs, ") and workloads["sentence"] in " ".join(said.split())
     check_schema(json.loads((folder / "summary.json").read_text()), "summary")
     assert zerotax("findings", folder, "--summary").stdout == (folder / "summary.md").read_text()
     if "figures)" in said:
@@ -117,10 +123,11 @@ def test_lanes_that_were_searched_are_kept(study, tmp_path, number):
         run.send_signal(number)
         _, errors = run.communicate(timeout=20)
     assert run.returncode == (INTERRUPTED_BY_SIGINT if number == signal.SIGINT else -number)
-    if number == signal.SIGINT:
-        assert f"zerotax study --resume {folder}" in without_progress(errors)
     before = thresholds_in(folder)
     assert 1 <= len(before["lanes"]) < len(LANES)
+    if number == signal.SIGINT:  # what is resumed is the same
+        assert f"zerotax study --resume {folder}" in without_progress(errors)
+        return
 
     # A mark that a second search could not make shows that none was made.
     before["lanes"][0]["probes"] += 1_000_000
@@ -132,6 +139,26 @@ def test_lanes_that_were_searched_are_kept(study, tmp_path, number):
     assert after["probes"] > 1_000_000
     key = [(entry["allocator"], entry["touch"], entry["at_bytes"]) for entry in after["thresholds"]]
     assert key == [(entry["allocator"], entry["touch"], entry["at_bytes"]) for entry in thresholds_in(study[0])["thresholds"]]
+
+
+def test_workloads_that_were_replayed_are_kept(study, tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(study[0], folder)
+    workloads = json.loads((folder / "workloads.json").read_text())
+    workloads["complete"] = False
+    workloads["workloads"][3]["complete"] = False
+    # A mark that a second replay could not make.
+    for workload in workloads["workloads"]:
+        workload["replays"][0]["counts"]["peak_bytes"] = 7
+    (folder / "workloads.json").write_text(json.dumps(workloads))
+    assert zerotax("study", "--resume", folder).returncode == 0
+    after = json.loads((folder / "workloads.json").read_text())
+    assert after["complete"] and all(workload["complete"] for workload in after["workloads"])
+    peaks = [workload["replays"][0]["counts"]["peak_bytes"] for workload in after["workloads"]]
+    assert [i for i, peak in enumerate(peaks) if peak != 7] == [3]
+    (folder / "workloads.json").write_text("{}")
+    done = zerotax("study", "--resume", folder)
+    assert done.returncode == 2 and "workloads.json" in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("damage", ["[]", "{", '{"schema": "zerotax.thresholds/1"}', '{"schema": "x", "lanes": []}'])

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""Figure: what recorded programs cost under every allocator, beside the first of them."""
+
+from __future__ import annotations
+
+import sys
+
+from zerotax_plots import main, workloads
+from matplotlib import colors
+from matplotlib.figure import Figure
+
+from zerotax_plots.documents import document_of, load_document
+from zerotax_plots.files import NothingToDraw
+from zerotax_plots.heat import draw_heat
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.results import Results
+
+FIGURE = "workloads"
+LEFT, GAP, HEADING, ROW, BELOW = 0.85, 0.14, 0.42, 0.27, 0.95   # inches
+PANELS = (("zeros written", workloads.zeros, 8), ("most memory held", workloads.peak, 4), ("CPU time", workloads.cpu, 4))
+
+
+def ratios(values: list[float | None]) -> list[float | str]:
+    """To the first."""
+    base = values[0]
+    return [value / base if base and value else "n/a" for value in values]
+
+
+def draw(results: Results) -> Figure:
+    """The figure: zeros, memory, time from left to right."""
+    document = document_of(results, workloads.FILE, workloads.SCHEMA, workloads.REMEDY)
+    names = workloads.names(document)
+    if len(names) < 2:
+        raise NothingToDraw(f"{workloads.FILE} has no two allocators; {workloads.REMEDY}")
+    page = Layout(document["sentence"].removesuffix(".") or "Real programs under every allocator",
+                  Results(results.source, document, []), [f"As a multiple of {names[0]}'s. Orange: dearer; violet: cheaper."])
+    height = ROW * len(document["workloads"])
+    figure = page.figure(HEADING + height + BELOW)
+    total = figure.get_figheight()
+    width = (WIDTH - LEFT - MARGIN - GAP * (len(PANELS) - 1)) / len(PANELS)
+    for number, (title, value, most) in enumerate(PANELS):
+        axes = figure.add_axes(((LEFT + number * (width + GAP)) / WIDTH, (page.foot + BELOW) / total, width / WIDTH,
+                                height / total))
+        draw_heat(axes, [(name, ratios(values)) for name, values in workloads.matrix(document, value)], names,
+                  colors.LogNorm(1 / most, most))
+        axes.set_title(title, loc="left", fontsize=11, pad=7)
+        axes.set_xlabel("allocator")
+        axes.tick_params(labelleft=number == 0)
+        if number == 0:
+            axes.set_ylabel("program")
+            axes.yaxis.set_label_coords(-(LEFT - 0.2) / width, 0.5)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(main.main(FIGURE, draw, __doc__,
+                       load=lambda path: load_document(path, workloads.FILE, workloads.SCHEMA, workloads.REMEDY)))
