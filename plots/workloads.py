@@ -30,7 +30,7 @@ def draw(results: Results) -> Figure:
     """The figure: zeros, memory, time from left to right."""
     document = document_of(results, workloads.FILE, workloads.SCHEMA, workloads.REMEDY)
     names = workloads.names(document)
-    if len(names) < 2:
+    if not names[1:]:
         raise NothingToDraw(f"{workloads.FILE} has no two allocators; {workloads.REMEDY}")
     page = Layout(document["sentence"].removesuffix(".") or "Real programs under every allocator",
                   Results(results.source, document, []), [f"As a multiple of {names[0]}'s. Orange: dearer; violet: cheaper."])

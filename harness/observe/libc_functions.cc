@@ -34,10 +34,23 @@ OwnLibrary look() {
   return own;
 }
 
+const OwnLibrary& own_library() {
+  static const OwnLibrary own = look();
+  return own;
+}
+
 }  // namespace
 
+std::map<std::string, std::uint64_t> libc_functions(const std::string& path) {
+  const OwnLibrary& own = own_library();
+  std::map<std::string, std::uint64_t> found;
+  if (canonical(path) != own.path) return found;
+  for (const auto& [address, name] : own.functions) found.emplace(name, address);
+  return found;
+}
+
 std::string libc_function(const std::string& path, std::uint64_t file_address) {
-  static const OwnLibrary own = look();
+  const OwnLibrary& own = own_library();
   const auto found = own.functions.find(file_address);
   return found != own.functions.end() && canonical(path) == own.path ? found->second : "";
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace zerotax {
@@ -10,5 +11,8 @@ namespace zerotax {
 /// "". A stripped library has no symbols for the variants that it picks by the CPU (IFUNC); but this program uses the
 /// same file on the same CPU, and knows where its own calls go. Empty for any other file.
 std::string libc_function(const std::string& path, std::uint64_t file_address);
+
+/// All of those that are known of the file, by name, with their addresses in it.
+std::map<std::string, std::uint64_t> libc_functions(const std::string& path);
 
 }  // namespace zerotax

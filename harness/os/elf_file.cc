@@ -91,6 +91,36 @@ std::optional<std::uint64_t> ElfFile::first_address(std::uint64_t bias) const {
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> ElfFile::offset_of(std::uint64_t address) const {
+  if (!segments_) return std::nullopt;
+  for (const GElf_Phdr& segment : *segments_) {
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz) {
+      return address - segment.p_vaddr + segment.p_offset;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<ElfFile::Function> ElfFile::functions() const {
+  std::vector<Function> found;
+  if (!header_) return found;
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) == nullptr) continue;
+    if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) continue;
+    Elf_Data* symbols = ::elf_getdata(section, nullptr);
+    if (symbols == nullptr) continue;
+    GElf_Sym symbol;
+    for (int i = 0; ::gelf_getsym(symbols, i, &symbol) != nullptr; ++i) {
+      if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
+      const char* name = ::elf_strptr(elf_, header.sh_link, symbol.st_name);
+      const auto offset = offset_of(symbol.st_value);
+      if (name != nullptr && offset) found.push_back({name, symbol.st_value, *offset});
+    }
+  }
+  return found;
+}
+
 std::string ElfFile::build_id() const {
   if (!segments_) return "";
   const auto aligned = [](std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; };

@@ -34,6 +34,15 @@ class ElfFile {
   [[nodiscard]] std::optional<std::uint64_t> load_bias(std::uint64_t begin, std::uint64_t file_offset) const;
   /// The first address in memory, where the loader added that; nothing if there is no segment.
   [[nodiscard]] std::optional<std::uint64_t> first_address(std::uint64_t bias) const;
+  struct Function {
+    std::string name;
+    std::uint64_t address = 0;
+    std::uint64_t file_offset = 0;
+  };
+  /// Its functions by its symbol tables, both of them; without those that only pick another (IFUNC).
+  [[nodiscard]] std::vector<Function> functions() const;
+  /// Where the byte at an address stands in the file; nothing if no segment holds it.
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
   /// In hexadecimal; empty if there is none.
   [[nodiscard]] std::string build_id() const;
 

@@ -56,6 +56,7 @@ struct RecordOptions {
   pid_t pid = 0;
   std::string cgroup;
   bool all = false;
+  bool sizes = false;
   double seconds = kProcessSeconds;
   bool has_pid = false;
   bool has_cgroup = false;
@@ -81,6 +82,9 @@ void check(const RecordOptions& options, const std::vector<std::string>& words) 
   if (options.has_seconds && !runs_already(options)) {
     throw UsageError("--seconds without --pid, --cgroup or --all",
                      "a command is recorded to its end; end it by timeout(1)");
+  }
+  if (options.sizes && !options.has_pid && !options.has_cgroup) {
+    throw UsageError("--sizes without --pid or --cgroup", "start the program, and give its PID");
   }
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 86400");
@@ -140,8 +144,8 @@ ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> s
                        const std::vector<std::string>& words, const std::string& why) {
   const StackWeight weight = outside_weight(options);
   const std::string started = utc_now();
-  const OutsideData data =
-      scope ? watch_scope(std::move(*scope), options.seconds) : watch_command(words, resolve_program(words.front()));
+  const OutsideData data = scope ? watch_scope(std::move(*scope), options.seconds, options.sizes)
+                                 : watch_command(words, resolve_program(words.front()));
   write(options, outside_result(data, scope ? "it ran already" : "it " + why, started), weight);
   return static_cast<ExitStatus>(data.run ? data.run->exit_status : 0);
 }
@@ -208,6 +212,9 @@ const Subcommand command(
           arguments.option("--seconds", options->seconds, "with --pid, --cgroup or --all: stop after this long")
               .shown_as("SECONDS")
               .with_default();
+      arguments.flag("--sizes", options->sizes,
+                     "with --pid or --cgroup, as root: every call of memset and the like, by size and caller; each "
+                     "call costs the program microseconds");
       add_allocator(arguments, options->allocator, "the program's own");
       add_env(arguments, options->env);
       add_text(arguments, options->text, "stderr");

@@ -82,9 +82,12 @@ ZEROTAX_FIELDS(RunResult, exit_status, signal, wall_ns, user_ns, system_ns)
 ZEROTAX_FIELDS(Rule, large_bytes, first_sample_bytes, last_sample_bytes)
 ZEROTAX_FIELDS(Outside, why, watched, pid, cgroup, zeroed_by, cpu_samples, fault_samples, return_samples,
                why_no_returns, lost_records, clearing_cpu_ns, clearing_interval_ns, advisable, notes)
+ZEROTAX_FIELDS(SizeClass, from_bytes, calls, bytes)
+ZEROTAX_FIELDS(StoreCaller, frame, function, calls, bytes, smallest_bytes, largest_bytes, sizes)
+ZEROTAX_FIELDS(StoreSizes, calls, bytes, other_bytes_calls, lost_calls, functions, callers)
 ZEROTAX_FIELDS(Record, schema, zerotax_version, started, environment, command, allocator, run, rule, tax, totals,
                histogram, sites, kernel_zeroed_elsewhere_bytes, script_names, processes, not_followed, lost_processes,
-               arena_bytes, outside)
+               arena_bytes, outside, store_sizes)
 ZEROTAX_FIELDS_READ(KnownRemedy, name, env, causes, words, costs, always, threads, huge_pages, since)
 
 /// allocators/<name>/upstream.json, as far as it is read here.

@@ -342,6 +342,34 @@ struct Outside {
   std::vector<std::string> notes;
 };
 
+/// Stores of one call of between a power of two and its double.
+struct SizeClass {
+  std::uint64_t from_bytes = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Who called a function that stores zeros.
+struct StoreCaller {
+  NamedFrame frame;
+  std::string function;  ///< the one that was called: "memset"
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t smallest_bytes = 0;
+  std::uint64_t largest_bytes = 0;
+  std::vector<SizeClass> sizes;
+};
+
+/// Every call of functions that store zeros, from outside (--sizes).
+struct StoreSizes {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t other_bytes_calls = 0;  ///< of memset, with another byte than zero
+  std::uint64_t lost_calls = 0;         ///< that nobody read in time: the others are a lower bound then
+  std::vector<std::string> functions;   ///< that were watched
+  std::vector<StoreCaller> callers;     ///< most bytes first
+};
+
 /// Everything about one recorded run: the object "zerotax.record/1".
 struct Record : DocumentHead {
   Json allocator;
@@ -358,6 +386,7 @@ struct Record : DocumentHead {
   std::uint64_t lost_processes = 0;
   std::uint64_t arena_bytes = 0;
   std::optional<Outside> outside;
+  std::optional<StoreSizes> store_sizes;
 };
 
 /// The summary for the terminal: 80 columns.

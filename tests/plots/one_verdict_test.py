@@ -31,7 +31,7 @@ MIB = 1 << 20
 ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin" / "zerotax"
 OF_POINTS = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "fork_after_calloc", "recv_buffer")
 DOCUMENTS = {"fork": "fork.json", "fork_snapshot": "snapshot.json", "thresholds_map": "thresholds.json",
-             "policies": "policies.json"}
+             "policies": "policies.json", "workloads": "workloads.json"}
 # Comparisons with a number of one's own, and what they draw. A limit that tells a reader what is much, slow or wrong
 # belongs into a verdict of harness/ and its JSON.
 DRAWING = {
@@ -85,7 +85,7 @@ def test_the_title_of_each_figure_of_points_is_what_the_summary_says(tmp_path: P
         f"Planted: {name}, not what its points say" for name in OF_POINTS}
 
 
-@pytest.mark.parametrize("name", ["fork", "fork_snapshot", "thresholds_map"])
+@pytest.mark.parametrize("name", ["fork", "fork_snapshot", "thresholds_map", "workloads"])
 def test_the_title_of_a_figure_of_a_document_is_what_the_document_says(tmp_path: Path, name: str) -> None:
     document = json.loads((REFERENCE / DOCUMENTS[name]).read_text())
     document.update(sentence="Planted, not measured.")
@@ -232,7 +232,7 @@ def of_reference(name: str) -> dict[str, Any]:
     return json.loads((REFERENCE / DOCUMENTS[name]).read_text())  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("name", ["fork", "fork_snapshot", "thresholds_map"])
+@pytest.mark.parametrize("name", ["fork", "fork_snapshot", "thresholds_map", "workloads"])
 def test_the_footnotes_of_a_figure_are_those_of_its_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -1,10 +1,11 @@
 """`zerotax record` from outside: who stored zeros, and who returned memory."""
 
+import signal
 import subprocess
 
 import pytest
 from conftest import MIB, NOBODY, is_na, skip_if_unreadable, zerotax
-from outside import build, functions, open_folder, root_only
+from outside import Attached, Outcome, build, functions, open_folder, root_only, start_record
 from recording import record
 
 ROUNDS = 60
@@ -109,3 +110,41 @@ def test_nobody_learns_who_stores_zeros_but_not_who_returns(static):
     assert returns(found) == [] and "as root only" in found.json["outside"]["why_no_returns"]
     assert "Who returned memory is unknown" in " ".join(found.text.split())
     assert is_na(found.totals["returned"]["bytes"])
+
+
+@pytest.fixture(scope="module", name="dynamic")
+def dynamic_program(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("dynamic"), "gcc", "-g", "-O1", "-fno-builtin")
+
+
+@root_only
+@pytest.mark.parametrize("kind, caller, size", [
+    ("static", "clear_here", MIB), ("dynamic", "clear_here", MIB), ("musl", "clear_here", MIB), ("go", "main.clearHere", 16 * MIB)])
+def test_every_store_of_zeros_is_seen_with_its_size_and_caller(kind, caller, size, request, tmp_path):
+    with Attached(request.getfixturevalue(kind), "zeros", ROUNDS) as target:
+        started = start_record(tmp_path, target.run.pid, "--seconds", 60, "--sizes")
+        target.go_on()
+        target.faults()
+        started.send_signal(signal.SIGINT)
+        found = Outcome(tmp_path, started, 130)
+        target.go_on()
+        assert target.run.wait() == 5
+    sizes = found.json["store_sizes"]
+    assert sizes["lost_calls"] == 0
+    [here] = [each for each in sizes["callers"] if each["frame"]["function"] == caller]
+    assert (here["calls"], here["bytes"], here["smallest_bytes"], here["largest_bytes"]) == (ROUNDS, ROUNDS * size, size, size)
+    assert here["sizes"] == [{"from_bytes": size, "calls": ROUNDS, "bytes": ROUNDS * size}]
+    assert sizes["calls"] == sum(each["calls"] for each in sizes["callers"])
+    text = " ".join(found.text.split())
+    assert f"{ROUNDS} {ROUNDS * size // MIB} MiB {size // MIB} MiB {size // MIB} MiB {caller} (" in text, found.text
+
+
+@root_only
+def test_sizes_are_roots_and_of_what_runs(static):
+    skip_if_unreadable()
+    with Attached(static, "sleep", 10, prefix=NOBODY) as target:
+        for prefix, options, complaint in (
+                (NOBODY, ["--pid", target.run.pid], "--sizes"), ([], ["--all"], "--sizes without"),
+                ([], ["--", "true"], "--sizes without")):
+            done = zerotax("record", "--sizes", *options, prefix=prefix)
+            assert done.returncode in (2, 3) and done.stderr.count("\n") == 1 and complaint in done.stderr, done.stderr

@@ -246,6 +246,7 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
   }
   record.lost_processes = data.processes.size() - record.processes.size();
   record.outside = outside_of(data, kernel, why);
+  record.store_sizes = data.store_sizes;
   return record;
 }
 

@@ -1,6 +1,7 @@
 #include "record/outside/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -142,10 +143,32 @@ std::string return_sites(const Record& record) {
   return "\n" + table.text();
 }
 
+/// Every store of zeros, if that was asked for.
+std::string store_sizes_text(const Record& record) {
+  if (!record.store_sizes) return "";
+  const StoreSizes& sizes = *record.store_sizes;
+  const std::string lost =
+      sizes.lost_calls == 0 ? "" : fmt::format(", and {} were lost", format_counted(sizes.lost_calls, "call"));
+  std::string text = "\n" + wrap(fmt::format("{}: {} of zeros, {}; {} with other bytes{}.",
+                                             fmt::join(sizes.functions, ", "), format_counted(sizes.calls, "call"),
+                                             format_size(sizes.bytes), format_count(sizes.other_bytes_calls), lost));
+  Table table({{"calls", Unit::kCount, 12},
+               {"bytes", Unit::kBytes, 12},
+               {"smallest", Unit::kBytes, 12},
+               {"largest", Unit::kBytes, 12},
+               {"stored zeros from", Unit::kText, 0, "", {}, 2}});
+  for (std::size_t i = 0; i < std::min(kSitesShown, sizes.callers.size()); ++i) {
+    const StoreCaller& caller = sizes.callers[i];
+    table.add({caller.calls, caller.bytes, caller.smallest_bytes, caller.largest_bytes});
+    add_frames(table, {caller.frame});
+  }
+  return sizes.callers.empty() ? text : text + table.text();
+}
+
 }  // namespace
 
 std::string outside_sites_text(const Record& record) {
-  return fault_sites(record) + store_sites(record) + return_sites(record);
+  return fault_sites(record) + store_sites(record) + store_sizes_text(record) + return_sites(record);
 }
 
 /// Of several programs: those with most faults.

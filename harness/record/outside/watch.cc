@@ -42,7 +42,7 @@ OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holding
   start_sampling({}, kHzOfCommand);
 }
 
-OutsideWatch::OutsideWatch(WatchScope& scope)
+OutsideWatch::OutsideWatch(WatchScope& scope, bool sizes)
     : processes_(scope.joined()),
       perf_(scope.perf(processes_)),
       cgroup_folder_(perf_.cgroup >= 0 && !perf_.has_us ? scope.folder() : ""),
@@ -53,6 +53,7 @@ OutsideWatch::OutsideWatch(WatchScope& scope)
       pages_(perf_) {
   if (!cgroup_folder_.empty()) time_before_ = cgroup_time(cgroup_folder_);
   places_.begin(processes_);
+  if (sizes) sizes_ = std::make_unique<StoreSizesWatch>(processes_);
   start_sampling(perf_, kHzOfRunning);
 }
 
@@ -84,6 +85,7 @@ OutsideData OutsideWatch::finish() {
   data_.counts_whole = pages_.whole();
   data_.counts_joined = pages_.counts_cpus();
   data_.why_no_pages = pages_.why_no_pages();
+  if (sizes_) data_.store_sizes = sizes_->finish();
   if (recorder_) data_.profile = recorder_->finish();
   if (data_.denied.empty()) data_.denied = data_.profile.denied;
   data_.places = places_.finish();
@@ -138,7 +140,7 @@ OutsideData watch_command(const std::vector<std::string>& words, const std::stri
   return data;
 }
 
-OutsideData watch_scope(WatchScope scope, double seconds) {
+OutsideData watch_scope(WatchScope scope, double seconds, bool sizes) {
   const bool is_one = scope.watched() == Watched::kProcess;
   std::vector<std::string> words;
   std::string program;
@@ -148,7 +150,7 @@ OutsideData watch_scope(WatchScope scope, double seconds) {
     program = process_program(scope.pid());
   }
   const std::int64_t start = monotonic_ns();
-  OutsideWatch watch(scope);
+  OutsideWatch watch(scope, sizes);
   const bool ended =
       is_one ? wait_for_process("recording", scope.pid(), seconds, [] {}) : wait_for_seconds("recording", seconds);
   const std::int64_t wall_ns = monotonic_ns() - start;

@@ -18,6 +18,7 @@
 #include "record/outside/places.h"
 #include "record/outside/return_places.h"
 #include "record/outside/scope.h"
+#include "record/outside/store_sizes.h"
 
 namespace zerotax::record {
 
@@ -58,6 +59,7 @@ struct OutsideData {
   SampledFaults zero_fills;
   SampledFaults unsure;
   std::map<pid_t, HeldProcess> processes;
+  std::optional<StoreSizes> store_sizes;
 };
 
 /// Watches a program by what the kernel counts and samples: nothing is written into it, and it is never stopped.
@@ -66,7 +68,7 @@ class OutsideWatch {
   /// The program that the calling thread starts next.
   OutsideWatch();
   /// Processes that run. Throws UsageError if they have ended.
-  explicit OutsideWatch(WatchScope& scope);
+  OutsideWatch(WatchScope& scope, bool sizes);
   OutsideWatch(const OutsideWatch&) = delete;
   OutsideWatch& operator=(const OutsideWatch&) = delete;
 
@@ -89,6 +91,7 @@ class OutsideWatch {
   ReturnPlaces returns_;
   Places<std::uint64_t> stores_;  ///< samples in stores of zeros
   PageCounts pages_;
+  std::unique_ptr<StoreSizesWatch> sizes_;
   std::unique_ptr<ProfileRecorder> recorder_;
 };
 
@@ -96,6 +99,7 @@ class OutsideWatch {
 OutsideData watch_command(const std::vector<std::string>& words, const std::string& program);
 
 /// Processes that run, for so many seconds or until a signal asks for an end; a single one until it ends.
-OutsideData watch_scope(WatchScope scope, double seconds);
+/// `sizes`: with every store of zeros. Throws MachineError if that is not permitted.
+OutsideData watch_scope(WatchScope scope, double seconds, bool sizes);
 
 }  // namespace zerotax::record

@@ -2,6 +2,8 @@
 package main
 
 import (
+	"bufio"
+	"fmt"
 	"os"
 	"strconv"
 	"syscall"
@@ -37,8 +39,17 @@ func clearHere(memory []byte) {
 	}
 }
 
+// With a third word, waits for a line before the work and after it, as refills.c does.
+func wait(say string) {
+	if len(os.Args) > 3 {
+		fmt.Println(say)
+		bufio.NewReaderSize(os.Stdin, 16).ReadString('\n')
+	}
+}
+
 func main() {
 	rounds, _ := strconv.Atoi(os.Args[2])
+	wait("ready")
 	kept := mapped(16 << 20)
 	fillHere(kept)
 	for i := 0; i < rounds; i++ {
@@ -48,5 +59,6 @@ func main() {
 			refillHere()
 		}
 	}
+	wait("0 0")
 	os.Exit(5)
 }
