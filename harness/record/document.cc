@@ -84,7 +84,7 @@ ZEROTAX_FIELDS(Outside, why, watched, pid, cgroup, zeroed_by, cpu_samples, fault
                why_no_returns, lost_records, clearing_cpu_ns, clearing_interval_ns, advisable, notes)
 ZEROTAX_FIELDS(SizeClass, from_bytes, calls, bytes)
 ZEROTAX_FIELDS(StoreCaller, frame, function, calls, bytes, smallest_bytes, largest_bytes, sizes)
-ZEROTAX_FIELDS(StoreSizes, calls, bytes, other_bytes_calls, lost_calls, functions, callers)
+ZEROTAX_FIELDS(StoreSizes, calls, bytes, other_bytes_calls, lost_calls, functions, unwatched, callers)
 ZEROTAX_FIELDS(Record, schema, zerotax_version, started, environment, command, allocator, run, rule, tax, totals,
                histogram, sites, kernel_zeroed_elsewhere_bytes, script_names, processes, not_followed, lost_processes,
                arena_bytes, outside, store_sizes)

@@ -44,9 +44,9 @@ def functions(site):
 class Attached:
     """A planted program that has started, and waits for a line twice: attach while it waits."""
 
-    def __init__(self, program, *words, prefix=()):
+    def __init__(self, program, *words, prefix=(), **environment):
         self.run = subprocess.Popen([*prefix, str(program), *map(str, words), "attach"], stdin=subprocess.PIPE,
-                                    stdout=subprocess.PIPE, text=True, bufsize=1, env=clean_environment())
+                                    stdout=subprocess.PIPE, text=True, bufsize=1, env=clean_environment(**environment))
         assert self.run.stdout.readline() == "ready\n"
 
     def go_on(self):

@@ -2,6 +2,7 @@
 
 #include <asm/perf_regs.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/perf_event.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::chrono::milliseconds kReadEvery{5};
 constexpr const char* kPmu = "/sys/bus/event_source/devices/uprobe/type";
+/// ENOTSUPP, which no header for programs has: the kernel cannot put a breakpoint on the function's first instruction.
+constexpr int kNotSupported = 524;
 constexpr const char* kGoClear = "runtime.memclrNoHeapPointers";
 
 /// Of what a call was told, in the order of a sample: rax, rbx, rdx, rsi.
@@ -40,6 +43,16 @@ std::optional<StoringFunction::Told> told_by(const std::string& name) {
   if (name == "memset" || name.starts_with("__memset_")) return kMemset;
   if (name == "bzero" || name.starts_with("__bzero_")) return kBzero;
   return std::nullopt;
+}
+
+/// glibc's variants for AVX begin with vmovd %esi, %xmm0, or vpxor %xmm0, %xmm0, %xmm0 and vmovd %esi, %xmm1, on which
+/// the kernel takes no breakpoint. These change nothing of what the function was told: the next instruction does as
+/// well.
+std::uint64_t probed_offset(const ElfFile& file, std::uint64_t offset) {
+  constexpr std::uint64_t kBytes = 4;
+  static const std::set<std::string> skipped{"\xc5\xf9\x6e\xc6", "\xc5\xf9\xef\xc0", "\xc5\xf9\x6e\xce"};
+  while (skipped.count(file.bytes(offset, kBytes).value_or("")) != 0) offset += kBytes;
+  return offset;
 }
 
 struct MappedFile {
@@ -90,14 +103,16 @@ std::vector<StoringFunction> storing_functions(const std::string& path) {
     const std::string& name = own.empty() ? function.name : own;
     const auto told = told_by(name);
     if (told && offsets.insert(function.file_offset).second) {
-      found.push_back({name, path, function.file_offset, *told});
+      found.push_back({name, path, probed_offset(file, function.file_offset), *told});
     }
   }
   // A stripped C library names only what picks them.
   for (const auto& [name, address] : libc_functions(path)) {
     const auto told = told_by(name);
     const auto offset = file.offset_of(address);
-    if (told && offset && offsets.insert(*offset).second) found.push_back({name, path, *offset, *told});
+    if (told && offset && offsets.insert(*offset).second) {
+      found.push_back({name, path, probed_offset(file, *offset), *told});
+    }
   }
   return found;
 }
@@ -113,6 +128,10 @@ StoreSizesWatch::StoreSizesWatch(const std::vector<pid_t>& processes) : processe
   allow_many_files();
   for (const pid_t pid : processes_) {
     for (const pid_t thread : process_threads(pid)) open(thread);
+  }
+  if (unwatched_.size() == functions_.size()) {
+    throw MachineError(fmt::format("--sizes: this kernel cannot put an uprobe on {}", fmt::join(unwatched_, ", ")),
+                       "leave --sizes out: stores of zeros are sampled");
   }
   reader_ = std::thread([this] {
     while (!done_) {
@@ -156,6 +175,10 @@ void StoreSizesWatch::open(pid_t thread) {
       } catch (const std::system_error& refusal) {
         const int error = refusal.code().value();
         if (error == ENODEV) continue;  // an offline CPU
+        if (error == kNotSupported) {
+          unwatched_.insert(function.name);
+          break;
+        }
         if (error == ESRCH) return;
         throw perf_refusal("--sizes: the kernel does not permit uprobes", error, -1);
       }
@@ -223,7 +246,9 @@ StoreSizes StoreSizesWatch::finish() {
   StoreSizes sizes;
   std::set<std::string> names;
   for (const StoringFunction& each : functions_) names.insert(each.name);
+  for (const std::string& each : unwatched_) names.erase(each);
   sizes.functions.assign(names.begin(), names.end());
+  sizes.unwatched.assign(unwatched_.begin(), unwatched_.end());
   sizes.lost_calls = streams_->lost();
   sizes.other_bytes_calls = other_bytes_calls_;
   Symbols symbols;
@@ -233,7 +258,7 @@ StoreSizes StoreSizesWatch::finish() {
     const auto& [place, seen] = found;
     NamedFrame frame = symbols.frame(place.path, {}, place.address);
     if (!place.name.empty()) frame.module = place.name;
-    const std::string& name = functions_[std::get<std::size_t>(key)].name;
+    const std::string& name = functions_[std::get<2>(key)].name;
     const auto [entry, is_new] = merged.try_emplace({frame_label(frame, false), name});
     StoreCaller& caller = entry->second;
     if (is_new) {

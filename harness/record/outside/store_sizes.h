@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -72,6 +73,7 @@ class StoreSizesWatch {
 
   std::vector<pid_t> processes_;
   std::vector<StoringFunction> functions_;
+  std::set<std::string> unwatched_;  ///< of these: their first instruction takes no breakpoint
   std::unique_ptr<PerfStreams> streams_;
   ProcessFiles files_;
   std::map<Caller, std::pair<Place, Seen>> callers_;

@@ -162,7 +162,10 @@ std::string store_sizes_text(const Record& record) {
     table.add({caller.calls, caller.bytes, caller.smallest_bytes, caller.largest_bytes});
     add_frames(table, {caller.frame});
   }
-  return sizes.callers.empty() ? text : text + table.text();
+  if (!sizes.callers.empty()) text += table.text();
+  if (sizes.unwatched.empty()) return text;
+  return text + wrap(fmt::format("Calls of {}, if there are any, are missing: the kernel can put no uprobe on these.",
+                                 fmt::join(sizes.unwatched, ", ")));
 }
 
 }  // namespace
