@@ -23,6 +23,7 @@
 #include "upstream/report.h"
 #include "upstream/reproducer.h"
 #include "upstream/session.h"
+#include "upstream/workload.h"
 
 namespace zerotax::upstream {
 
@@ -34,6 +35,7 @@ constexpr const char* kExamples =
     "  zerotax report --allocator mimalloc\n"
     "  zerotax report --allocator jemalloc --finding jemalloc-purge-storm-1MiB --out jemalloc-report\n"
     "  zerotax report --allocator mine=./libmine.so --size 8MiB --severity low\n"
+    "  zerotax report --allocator mine=./libmine.so --workload workloads/redis.calls --than jemalloc\n"
     "Exit status: 1 if a report could not be reproduced and was not written.\n";
 
 struct Options {
@@ -43,6 +45,9 @@ struct Options {
   std::vector<std::string> sizes;
   std::string out;
   std::string severity = "medium";
+  std::string workload;
+  std::string than = "glibc";
+  bool has_than = false;
   double timeout_s = 60;
 };
 
@@ -143,6 +148,11 @@ ExitStatus report(const Options& options) {
   MeasureOptions common;
   common.timeout_s = options.timeout_s;
   common.check();
+  if (!options.workload.empty()) {
+    return report_workload({options.workload, options.allocator, options.than, options.env,
+                            options.out.empty() ? default_results_path() : options.out, options.timeout_s});
+  }
+  if (options.has_than) throw UsageError("--than is given without --workload", "add --workload FILE, or leave it out");
   ReportRequest request;
   for (const std::string& size : options.sizes) request.sizes.push_back(parse_size(size));
   check_axes({{"calloc_loop"}, request.sizes, {}, {}});
@@ -197,9 +207,23 @@ const Subcommand command(
           })
           .with_default();
       arguments.formerly("--least", "--severity");
+      arguments
+          .option("--workload", options->workload,
+                  "instead of findings: the fewest calls of this recording (record --calls) that take more page faults "
+                  "than under --than")
+          .shown_as("FILE")
+          .path();
+      const Argument than =
+          arguments
+              .option("--than", options->than, "with --workload: the allocator that does better, NAME or NAME=PATH")
+              .shown_as("NAME")
+              .with_default();
       add_out(arguments, options->out);
       add_timeout(arguments, options->timeout_s);
-      return [options] { return report(*options); };
+      return [options, than] {
+        options->has_than = than.given();
+        return report(*options);
+      };
     });
 
 }  // namespace

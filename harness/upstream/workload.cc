@@ -1,0 +1,242 @@
+#include "upstream/workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/names.h"
+#include "base/one_line.h"
+#include "base/units.h"
+#include "cli/subcommand.h"
+#include "exchange/forms.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/temporary_folder.h"
+#include "os/environment.h"
+#include "os/utc.h"
+#include "replay/document.h"
+#include "replay/run.h"
+#include "run/c_compiler.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+#include "run/metered_run.h"
+#include "upstream/reproducer_run.h"
+#include "upstream/workload_calls.h"
+
+namespace zerotax::upstream {
+namespace {
+
+/// More page faults than differ by themselves; and no more are needed, for each is a call in the worst case.
+constexpr std::int64_t kLeastExcess = 16;
+constexpr std::int64_t kEnoughExcess = 64;
+constexpr std::size_t kMostCalls = 200;
+constexpr std::size_t kMostTries = 4000;
+
+/// workload.c with its calls in a file, so that it is compiled once: exits with 0, and prints its page faults.
+constexpr const char* kFromFile = R"(#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+static const struct call *calls;
+static unsigned long count;
+#define COUNT count
+__attribute__((constructor)) static void read_calls(void) {
+  struct stat status;
+  const int fd = open(getenv("ZEROTAX_CALLS"), O_RDONLY);
+  if (fd < 0 || fstat(fd, &status) != 0) exit(3);
+  count = status.st_size / sizeof *calls;
+  if (count > 0) calls = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+}
+)";
+
+std::string source_of(const std::string& calls, std::size_t blocks, std::int64_t limit, const std::string& title,
+                      const std::string& how, const std::string& claim) {
+  return fill_in(embedded_reproducers().at("workload"), {{"TITLE", title},
+                                                         {"HOW", how},
+                                                         {"LIMIT", std::to_string(limit)},
+                                                         {"CALLS", calls},
+                                                         {"BLOCKS", std::to_string(std::max<std::size_t>(blocks, 1))},
+                                                         {"CLAIM", claim}});
+}
+
+std::size_t blocks_in(const std::vector<WorkloadCall>& calls) {
+  std::size_t blocks = 0;
+  for (const WorkloadCall& call : calls) blocks = std::max<std::size_t>(blocks, call.block + std::size_t{1});
+  return blocks;
+}
+
+/// Counts page faults of calls under an allocator.
+class Evaluator {
+ public:
+  Evaluator(const CCompiler& compiler, std::size_t blocks, double timeout_s) : timeout_s_(timeout_s) {
+    write_file(folder_.file("workload.c"), source_of(kFromFile, blocks, INT64_MAX / 2, "", "", ""));
+    compile_c(compiler, folder_.file("workload.c"), folder_.file("workload"));
+  }
+
+  /// Throws UsageError if it does not end well, Stop.
+  std::int64_t faults(const std::vector<WorkloadCall>& calls, const Allocator& allocator) {
+    const std::string_view bytes{reinterpret_cast<const char*>(calls.data()), calls.size() * sizeof(WorkloadCall)};
+    write_file(folder_.file("calls"), std::string(bytes));
+    MeteredCommand command;
+    command.program = folder_.file("workload");
+    command.words = {"workload"};
+    command.environment = {{"ZEROTAX_CALLS", folder_.file("calls")}};
+    for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
+    if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
+    command.output = folder_.file("out");
+    command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s_ * 1000));
+    command.fixed_layout = true;
+    const MeteredRun run = run_metered(command);
+    if (run.end == MeteredRun::End::kStopped) throw Stop{};
+    const std::string said = last_line_of_file(command.output);
+    std::size_t made = 0;
+    long long faults = 0;
+    if (run.end != MeteredRun::End::kEnded || !run.exited || run.code != 0 ||
+        std::sscanf(said.c_str(), "%zu calls, %lld page faults", &made, &faults) != 2) {
+      throw UsageError(fmt::format("the calls of the recording do not end well under {}", allocator.name),
+                       "try it with zerotax replay");
+    }
+    return faults;
+  }
+
+ private:
+  TemporaryFolder folder_{"workload"};
+  double timeout_s_;
+};
+
+Allocator library_of(const std::string& word, const std::vector<std::string>& env) {
+  return replay::replayed_allocators({word}, env).front();
+}
+
+std::vector<std::string> env_of(const std::vector<std::string>& env, const std::string& word) {
+  std::vector<std::string> own;
+  for (const std::string& each : env) {
+    if (parse_env_word(each).allocator == word.substr(0, word.find('='))) own.push_back(each);
+  }
+  return own;
+}
+
+struct Shown {
+  std::vector<WorkloadCall> calls;
+  std::int64_t faults = 0;       ///< under the one that is to blame
+  std::int64_t than_faults = 0;  ///< under the other
+};
+
+/// The fewest calls that show it, with progress; nothing if there is too little to show.
+std::optional<Shown> reduce(const std::vector<WorkloadCall>& calls, Evaluator& evaluator, const Allocator& subject,
+                            const Allocator& than, std::int64_t& whole) {
+  const std::vector<std::size_t> units = units_of(calls);
+  const std::size_t count = units.empty() ? 0 : *std::max_element(units.begin(), units.end()) + 1;
+  const auto excess = [&](const std::vector<WorkloadCall>& some) {
+    return evaluator.faults(some, subject) - evaluator.faults(some, than);
+  };
+  // What both take for themselves.
+  const std::int64_t nothing = excess({});
+  whole = excess(calls) - nothing;
+  const std::int64_t enough = std::min(whole / 2, kEnoughExcess);
+  if (enough < kLeastExcess) return std::nullopt;
+  Item item;
+  item.label = fmt::format("looking for the fewest of {}", format_counted(calls.size(), "call"));
+  std::vector<bool> kept;
+  item.measure = [&](const Say& say) {
+    std::size_t tries = 0;
+    kept = shortest(count, kMostTries, [&](const std::vector<bool>& some) {
+      end_if_stopped();
+      const std::vector<WorkloadCall> left = calls_of(calls, units, some);
+      say(fmt::format("{} at try {}", format_counted(left.size(), "call"), ++tries));
+      return excess(left) - nothing >= enough;
+    });
+  };
+  Experiment experiment("reducing");
+  if (!experiment.run({item})) throw Stop{};
+  Shown shown;
+  shown.calls = calls_of(calls, units, kept);
+  shown.faults = evaluator.faults(shown.calls, subject);
+  shown.than_faults = evaluator.faults(shown.calls, than);
+  return shown;
+}
+
+std::string report_text(const WorkloadRequest& request, const replay::Workload& workload, const Shown& shown,
+                        const ReproducerRun& blamed, const ReproducerRun& other, const std::string& title) {
+  std::string text = fmt::format("# {}\n\n", title);
+  text += fmt::format(
+      "A recorded program makes {}. Of these, {} show it; `reproducer.c` makes them, and needs a C compiler alone:\n\n"
+      "```sh\ncc -O2 -o reproducer reproducer.c\n{}./reproducer\n./reproducer\n```\n\n",
+      format_counted(workload.recording.calls, "call"), format_counted(shown.calls.size(), "line"),
+      blamed.preload ? fmt::format("LD_PRELOAD={} ", *blamed.preload) : "");
+  text += fmt::format("| allocator | said |\n|---|---|\n| {} | {} |\n| {} | {} |\n\n", blamed.allocator,
+                      one_line(blamed.output), other.allocator, one_line(other.output));
+  replay::Workloads all;
+  all.workloads = {workload};
+  return text + fmt::format("The whole recording ({}), replayed under both:\n\n```\n{}```\n",
+                            file_name(request.recording), replay::workloads_text(all));
+}
+
+}  // namespace
+
+ExitStatus report_workload(const WorkloadRequest& request) {
+  check_new_folder({"--out", request.out});
+  const replay::CallsFile file(request.recording);
+  const CCompiler compiler = find_c_compiler();
+  const Allocator subject = library_of(request.allocator, env_of(request.env, request.allocator));
+  const Allocator than = library_of(request.than, env_of(request.env, request.than));
+  if (subject.name == than.name) {
+    throw UsageError(fmt::format("{} is compared with itself", subject.name), "give --than another allocator");
+  }
+  const std::vector<WorkloadCall> calls = workload_calls(file);
+  Evaluator evaluator(compiler, blocks_in(calls), request.timeout_s);
+  std::int64_t whole = 0;
+  const auto shown = reduce(calls, evaluator, subject, than, whole);
+  if (!shown) {
+    fmt::print("nothing to report: {} takes {} page faults {} than {} for {}\n", subject.name,
+               format_count(whole < 0 ? -whole : whole), whole < 0 ? "fewer" : "more", than.name, request.recording);
+    return ExitStatus::kFinding;
+  }
+  if (shown->calls.size() > kMostCalls) {
+    fmt::print("no report was written: no fewer than {} show it, more than {}\n",
+               format_counted(shown->calls.size(), "call"), kMostCalls);
+    return ExitStatus::kFinding;
+  }
+  const std::string title =
+      fmt::format("{} takes {} for what {} does with {}", subject.name, format_counted(shown->faults, "page fault"),
+                  than.name, format_count(shown->than_faults));
+  const std::string source = source_of(
+      fmt::format("static const struct call calls[] = {{\n{}}};\n#define COUNT (sizeof calls / sizeof *calls)",
+                  calls_as_c(shown->calls)),
+      blocks_in(shown->calls), (shown->faults + shown->than_faults) / 2, title,
+      "cc -O2 -o reproducer reproducer.c; run it with the allocator in LD_PRELOAD",
+      fmt::format("{} needs {}", than.name, shown->than_faults));
+  const ReproducerProgram program(compiler, source);
+  const ReproducerRun blamed = program.run(subject);
+  const ReproducerRun other = program.run(than);
+  if (!blamed.shows() || !other.does_not_show()) {
+    fmt::print("no report was written: the program of {} does not show it by itself\n",
+               format_counted(shown->calls.size(), "call"));
+    return ExitStatus::kFinding;
+  }
+  replay::Plan plan;
+  plan.allocators = {than, subject};
+  plan.timeout_s = request.timeout_s;
+  std::vector<replay::Workload> workloads;
+  if (!replay::replay_calls({request.recording}, plan, workloads)) throw Stop{};
+  replay::Replay whole_recording;
+  static_cast<DocumentHead&>(whole_recording) = {"zerotax.replay/1", ZEROTAX_VERSION, utc_now(),
+                                                 Subcommand::command_line, describe_environment()};
+  static_cast<replay::Workload&>(whole_recording) = workloads.front();
+  std::error_code failure;
+  std::filesystem::create_directories(request.out, failure);
+  if (failure) {
+    throw UsageError(fmt::format("cannot make the folder {}: {}", request.out, failure.message()),
+                     "give another --out");
+  }
+  write_file(request.out + "/reproducer.c", source);
+  write_file(request.out + "/replay.json", json_text(replay::replay_json(whole_recording)));
+  write_file(request.out + "/report.md", report_text(request, workloads.front(), *shown, blamed, other, title));
+  fmt::print("{}/report.md\n  {}, in {} of {}\n", request.out, title, shown->calls.size(),
+             format_counted(calls.size(), "call"));
+  return ExitStatus::kDone;
+}
+
+}  // namespace zerotax::upstream
