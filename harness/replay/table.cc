@@ -72,7 +72,7 @@ std::string zeros_text(const Workloads& all) {
 
 std::string workloads_text(const Workloads& all) {
   if (all.workloads.empty()) return "";
-  std::string text = zeros_text(all) + "\n";
+  std::string text = zeros_text(all) + (all.sentence.empty() ? "" : "\n");
   text += matrix(all, "Of these refilled: the kernel's, for memory that was returned before", Unit::kBytes,
                  [](const Replayed& replay) { return Cell(replay.counts.refilled_bytes); });
   text += matrix(all, "Most memory held", Unit::kBytes,

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/units.h"
 #include "cli/subcommand.h"
 #include "exchange/forms.h"
@@ -34,6 +36,7 @@ constexpr std::int64_t kLeastExcess = 16;
 constexpr std::int64_t kEnoughExcess = 64;
 constexpr std::size_t kMostCalls = 200;
 constexpr std::size_t kMostTries = 4000;
+constexpr const char* kProgram = "workload";  ///< in reports/reproducers
 
 /// workload.c with its calls in a file, so that it is compiled once: exits with 0, and prints its page faults.
 constexpr const char* kFromFile = R"(#include <fcntl.h>
@@ -53,12 +56,12 @@ __attribute__((constructor)) static void read_calls(void) {
 
 std::string source_of(const std::string& calls, std::size_t blocks, std::int64_t limit, const std::string& title,
                       const std::string& how, const std::string& claim) {
-  return fill_in(embedded_reproducers().at("workload"), {{"TITLE", title},
-                                                         {"HOW", how},
-                                                         {"LIMIT", std::to_string(limit)},
-                                                         {"CALLS", calls},
-                                                         {"BLOCKS", std::to_string(std::max<std::size_t>(blocks, 1))},
-                                                         {"CLAIM", claim}});
+  return fill_in(embedded_reproducers().at(kProgram), {{"TITLE", title},
+                                                       {"HOW", how},
+                                                       {"LIMIT", std::to_string(limit)},
+                                                       {"CALLS", calls},
+                                                       {"BLOCKS", std::to_string(std::max<std::size_t>(blocks, 1))},
+                                                       {"CLAIM", claim}});
 }
 
 std::size_t blocks_in(const std::vector<WorkloadCall>& calls) {
@@ -66,6 +69,16 @@ std::size_t blocks_in(const std::vector<WorkloadCall>& calls) {
   for (const WorkloadCall& call : calls) blocks = std::max<std::size_t>(blocks, call.block + std::size_t{1});
   return blocks;
 }
+
+/// What workload.c prints; nothing if it did not get so far.
+std::optional<std::int64_t> faults_said(const std::string& line) {
+  std::size_t made = 0;
+  long long faults = 0;
+  if (std::sscanf(line.c_str(), "%zu calls, %lld page faults", &made, &faults) != 2) return std::nullopt;
+  return faults;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Counts page faults of calls under an allocator.
 class Evaluator {
@@ -90,15 +103,10 @@ class Evaluator {
     command.fixed_layout = true;
     const MeteredRun run = run_metered(command);
     if (run.end == MeteredRun::End::kStopped) throw Stop{};
-    const std::string said = last_line_of_file(command.output);
-    std::size_t made = 0;
-    long long faults = 0;
-    if (run.end != MeteredRun::End::kEnded || !run.exited || run.code != 0 ||
-        std::sscanf(said.c_str(), "%zu calls, %lld page faults", &made, &faults) != 2) {
-      throw UsageError(fmt::format("the calls of the recording do not end well under {}", allocator.name),
-                       "try it with zerotax replay");
-    }
-    return faults;
+    const auto faults = faults_said(last_line_of_file(command.output));
+    if (faults && run.end == MeteredRun::End::kEnded && run.exited && run.code == 0) return *faults;
+    throw UsageError(fmt::format("the calls of the recording do not end well under {}", allocator.name),
+                     "try it with zerotax replay");
   }
 
  private:
@@ -118,15 +126,9 @@ std::vector<std::string> env_of(const std::vector<std::string>& env, const std::
   return own;
 }
 
-struct Shown {
-  std::vector<WorkloadCall> calls;
-  std::int64_t faults = 0;       ///< under the one that is to blame
-  std::int64_t than_faults = 0;  ///< under the other
-};
-
 /// The fewest calls that show it, with progress; nothing if there is too little to show.
-std::optional<Shown> reduce(const std::vector<WorkloadCall>& calls, Evaluator& evaluator, const Allocator& subject,
-                            const Allocator& than, std::int64_t& whole) {
+std::optional<std::vector<WorkloadCall>> reduce(const std::vector<WorkloadCall>& calls, Evaluator& evaluator,
+                                                const Allocator& subject, const Allocator& than, std::int64_t& whole) {
   const std::vector<std::size_t> units = units_of(calls);
   const std::size_t count = units.empty() ? 0 : *std::max_element(units.begin(), units.end()) + 1;
   const auto excess = [&](const std::vector<WorkloadCall>& some) {
@@ -151,23 +153,20 @@ std::optional<Shown> reduce(const std::vector<WorkloadCall>& calls, Evaluator& e
   };
   Experiment experiment("reducing");
   if (!experiment.run({item})) throw Stop{};
-  Shown shown;
-  shown.calls = calls_of(calls, units, kept);
-  shown.faults = evaluator.faults(shown.calls, subject);
-  shown.than_faults = evaluator.faults(shown.calls, than);
-  return shown;
+  return calls_of(calls, units, kept);
 }
 
-std::string report_text(const WorkloadRequest& request, const replay::Workload& workload, const Shown& shown,
-                        const ReproducerRun& blamed, const ReproducerRun& other, const std::string& title) {
+std::string report_text(const WorkloadRequest& request, const replay::Workload& workload,
+                        const std::vector<WorkloadCall>& shown, const ReproducerRun& blamed, const ReproducerRun& other,
+                        const std::string& title) {
   std::string text = fmt::format("# {}\n\n", title);
   text += fmt::format(
       "A recorded program makes {}. Of these, {} show it; `reproducer.c` makes them, and needs a C compiler alone:\n\n"
       "```sh\ncc -O2 -o reproducer reproducer.c\n{}./reproducer\n./reproducer\n```\n\n",
-      format_counted(workload.recording.calls, "call"), format_counted(shown.calls.size(), "line"),
+      format_counted(workload.recording.calls, "call"), format_counted(shown.size(), "line"),
       blamed.preload ? fmt::format("LD_PRELOAD={} ", *blamed.preload) : "");
   text += fmt::format("| allocator | said |\n|---|---|\n| {} | {} |\n| {} | {} |\n\n", blamed.allocator,
-                      one_line(blamed.output), other.allocator, one_line(other.output));
+                      first_line(blamed.output), other.allocator, first_line(other.output));
   replay::Workloads all;
   all.workloads = {workload};
   return text + fmt::format("The whole recording ({}), replayed under both:\n\n```\n{}```\n",
@@ -194,26 +193,32 @@ ExitStatus report_workload(const WorkloadRequest& request) {
                format_count(whole < 0 ? -whole : whole), whole < 0 ? "fewer" : "more", than.name, request.recording);
     return ExitStatus::kFinding;
   }
-  if (shown->calls.size() > kMostCalls) {
-    fmt::print("no report was written: no fewer than {} show it, more than {}\n",
-               format_counted(shown->calls.size(), "call"), kMostCalls);
+  if (shown->size() > kMostCalls) {
+    fmt::print("no report was written: the fewest calls found that show it are {}, more than {}\n",
+               format_count(shown->size()), kMostCalls);
     return ExitStatus::kFinding;
   }
-  const std::string title =
-      fmt::format("{} takes {} for what {} does with {}", subject.name, format_counted(shown->faults, "page fault"),
-                  than.name, format_count(shown->than_faults));
-  const std::string source = source_of(
-      fmt::format("static const struct call calls[] = {{\n{}}};\n#define COUNT (sizeof calls / sizeof *calls)",
-                  calls_as_c(shown->calls)),
-      blocks_in(shown->calls), (shown->faults + shown->than_faults) / 2, title,
-      "cc -O2 -o reproducer reproducer.c; run it with the allocator in LD_PRELOAD",
-      fmt::format("{} needs {}", than.name, shown->than_faults));
-  const ReproducerProgram program(compiler, source);
+  // What it counts by itself, with its own data.
+  const auto source = [&](std::int64_t limit, const std::string& title, const std::string& claim) {
+    return source_of(
+        fmt::format("static const struct call calls[] = {{\n{}}};\n#define COUNT (sizeof calls / sizeof *calls)",
+                    calls_as_c((*shown))),
+        blocks_in((*shown)), limit, title, "cc -O2 -o reproducer reproducer.c; run it with the allocator in LD_PRELOAD",
+        claim);
+  };
+  const ReproducerProgram counting(compiler, source(INT32_MAX, "", ""));
+  const std::int64_t faults = faults_said(counting.run(subject).output).value_or(0);
+  const std::int64_t than_faults = faults_said(counting.run(than).output).value_or(0);
+  const std::string title = fmt::format("{} takes {} for what {} does with {}", subject.name,
+                                        format_counted(faults, "page fault"), than.name, format_count(than_faults));
+  const std::string final =
+      source((faults + than_faults) / 2, title, fmt::format("{} needs {}", than.name, than_faults));
+  const ReproducerProgram program(compiler, final);
   const ReproducerRun blamed = program.run(subject);
   const ReproducerRun other = program.run(than);
   if (!blamed.shows() || !other.does_not_show()) {
     fmt::print("no report was written: the program of {} does not show it by itself\n",
-               format_counted(shown->calls.size(), "call"));
+               format_counted(shown->size(), "call"));
     return ExitStatus::kFinding;
   }
   replay::Plan plan;
@@ -231,10 +236,10 @@ ExitStatus report_workload(const WorkloadRequest& request) {
     throw UsageError(fmt::format("cannot make the folder {}: {}", request.out, failure.message()),
                      "give another --out");
   }
-  write_file(request.out + "/reproducer.c", source);
+  write_file(request.out + "/reproducer.c", final);
   write_file(request.out + "/replay.json", json_text(replay::replay_json(whole_recording)));
   write_file(request.out + "/report.md", report_text(request, workloads.front(), *shown, blamed, other, title));
-  fmt::print("{}/report.md\n  {}, in {} of {}\n", request.out, title, shown->calls.size(),
+  fmt::print("{}/report.md\n  {}, in {} of {}\n", request.out, title, shown->size(),
              format_counted(calls.size(), "call"));
   return ExitStatus::kDone;
 }
