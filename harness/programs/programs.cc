@@ -30,8 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of several recordings, a request for each; otherwise the request. Throws UsageError for a recording with arguments
-/// that are none, and for one name of several.
+/// Of several recordings, a request for each; otherwise the request. Throws UsageError for other arguments of a
+/// recording, and for one name of several.
 std::vector<Request> each_of(const Request& request) {
   if (request.words.size() < 2 || !is_recording(request.words.front())) return {request};
   if (!request.name.empty()) {

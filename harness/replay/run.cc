@@ -215,7 +215,7 @@ class Prepare {
   std::optional<TemporaryFolder> folder_;
 };
 
-/// What a workload is before it is replayed.
+/// Prepares a workload that has no results yet.
 void begin(const Plan& plan, Workload& workload) {
   workload = {};
   workload.complete = false;

@@ -17,7 +17,7 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
 /// Throws MachineError if the blocks of a recording do not fit in memory.
 void check_fits(const Prepared& prepared);
 
-/// What a recording is called in tables: its file without folder and extension.
+/// The name of a recording in tables: its file without folder and extension.
 std::string workload_name(const std::string& path);
 
 /// These files, and in the place of a folder its files *.calls in the order of their names. Throws UsageError for a

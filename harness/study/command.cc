@@ -173,7 +173,7 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   search(threshold_axes(session.plan()), kThresholds);
   search(refill_axes(session.plan()), kRefillThresholds);
   if (signal == 0) signal = measure_edges(session.plan(), points, folder);
-  // Of a fleet, no host's replay would be comparable with the others'.
+  // The hosts of a fleet would not replay alike.
   ReplayedWorkloads replayed;
   if (signal == 0 && !place.slurm) replayed = replay_workloads(session.plan(), folder);
   if (signal == 0) signal = replayed.signal;

@@ -20,15 +20,15 @@ struct WorkloadCall {
 };
 static_assert(sizeof(WorkloadCall) == 24, "the evaluating program reads them from a file");
 
-/// The calls of one process of a recording, in their order: of the one with most calls that was not forked. What it
-/// mapped itself is left out. Populated pages stand behind the call that makes their block; blocks of less than
+/// The calls of one process of a recording, in their order: of the one with most calls that was not forked. Its own
+/// mappings are left out. Populated pages stand behind the call that makes their block; blocks of less than
 /// 16 KiB have none. Throws UsageError for a damaged recording.
 std::vector<WorkloadCall> workload_calls(const replay::CallsFile& file);
 
 /// Of each call, its unit: calls of one block, and of what realloc made of it, belong together.
 std::vector<std::size_t> units_of(const std::vector<WorkloadCall>& calls);
 
-/// The calls of some units, with their blocks numbered anew. `kept`: by unit.
+/// The calls of some units, with new numbers for their blocks. `kept`: by unit.
 std::vector<WorkloadCall> calls_of(const std::vector<WorkloadCall>& calls, const std::vector<std::size_t>& units,
                                    const std::vector<bool>& kept);
 

@@ -44,7 +44,8 @@ def test_a_planted_fault_is_reduced_to_a_program_that_a_c_compiler_alone_shows(k
     faults = [int(re.search(r"(\d+) page faults", said[version].stdout).group(1)) for version in (1, 2)]
     assert 256 <= faults[0] <= 260 and faults[1] <= 4
     text = (out / "report.md").read_text()
-    assert text.startswith(f"# new takes {faults[0]} page faults for what old does with {faults[1]}\n") and "LD_PRELOAD=" in text and "does not show" in text
+    assert text.startswith(f"# new takes {faults[0]} page faults for what old does with {faults[1]}\n")
+    assert "LD_PRELOAD=" in text and "does not show" in text
     document = json.loads((out / "replay.json").read_text())
     check_schema(document, "replay")
     assert [each["allocator"]["name"] for each in document["replays"]] == ["old", "new"]

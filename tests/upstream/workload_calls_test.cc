@@ -10,10 +10,9 @@ namespace {
 
 using What = WorkloadCall::What;
 
-const std::vector<WorkloadCall> kCalls{{What::kMalloc, 0, 20'000, 0}, {What::kTouch, 0, 1, 2},
-                                       {What::kCalloc, 1, 100, 0},    {What::kRealloc, 2, 40'000, 0},
-                                       {What::kFree, 1, 0, 0},        {What::kFree, 2, 0, 0},
-                                       {What::kAligned, 3, 64, 12}};
+const std::vector<WorkloadCall> kCalls{
+    {What::kMalloc, 0, 20'000, 0}, {What::kTouch, 0, 1, 2}, {What::kCalloc, 1, 100, 0}, {What::kRealloc, 2, 40'000, 0},
+    {What::kFree, 1, 0, 0},        {What::kFree, 2, 0, 0},  {What::kAligned, 3, 64, 12}};
 
 TEST(WorkloadUnits, CallsOfABlockAndOfWhatReallocMadeOfItBelongTogether) {
   EXPECT_EQ(units_of(kCalls), (std::vector<std::size_t>{0, 0, 1, 0, 1, 0, 2}));

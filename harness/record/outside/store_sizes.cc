@@ -35,7 +35,7 @@ constexpr const char* kGoClear = "runtime.memclrNoHeapPointers";
 constexpr std::uint64_t kRegisters =
     1U << PERF_REG_X86_AX | 1U << PERF_REG_X86_BX | 1U << PERF_REG_X86_DX | 1U << PERF_REG_X86_SI;
 
-/// Nothing of a function that is none of these, or is counted by another.
+/// Nothing of any other function, and of one whose calls another counts.
 std::optional<StoringFunction::Told> told_by(const std::string& name) {
   using enum StoringFunction::Told;
   if (name == kGoClear) return kGo;
