@@ -26,6 +26,8 @@ constexpr const char* kBisectExamples =
     "  # A fix: the good version is the newer one.\n"
     "  zerotax bisect --repo ~/src/mimalloc --recipe mimalloc --bad v2.2.6 --good v2.2.7 --size 20MiB \\\n"
     "      --expect 'redundant-fresh == 0'\n"
+    "  # An allocator under a recorded program (record --calls).\n"
+    "  zerotax bisect --repo ./mine --build make --library libmine.so --good v1 --bad v2 -- workloads/redis.calls\n"
     "  # A program: what its command costs.\n"
     "  zerotax bisect --repo . --build 'make -j {jobs}' --good v1.0 --bad HEAD \\\n"
     "      --expect 'page_faults <= 2000' -- ./decoder tests/big.bin\n"

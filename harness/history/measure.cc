@@ -84,9 +84,11 @@ Measurement measure(const Allocator& allocator, const Grid& grid, const std::fun
 programs::Program measured_program(const Grid& grid, const RecipePlaces& places, const std::function<void()>& watch) {
   std::vector<std::string> words;
   for (const std::string& word : grid.command->words) words.push_back(word_at(word, places));
-  // A bare word is a program of PATH; other paths are those of this version.
-  if (words.front().find('/') != std::string::npos) words.front() = path_at(words.front(), places);
-  programs::Target target = programs::target_for(words, grid.command->name, grid.timeout_s);
+  const std::string& library = grid.command->library;
+  // A bare word is a program of PATH; other paths are those of this version. A recording is the same for all.
+  if (library.empty() && words.front().find('/') != std::string::npos) words.front() = path_at(words.front(), places);
+  programs::Target target = programs::target_for(words, grid.command->name, grid.timeout_s,
+                                                 library.empty() ? "" : "version=" + path_at(library, places));
   target.command = grid.command->words;  // the folders of this run are no part of it
   target.folder = places.source;
   return programs::measured(target, {grid.command->rounds}, [&] {

@@ -12,8 +12,10 @@
 #include "base/units.h"
 #include "check/plan.h"
 #include "cli/common_options.h"
+#include "cli/subcommand.h"
 #include "programs/programs.h"
 #include "run/make_plan.h"
+#include "run/program_launch.h"
 
 namespace zerotax::history {
 namespace {
@@ -59,7 +61,10 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
       .shown_as("COMMAND")
       .word();
   arguments
-      .option("--library", library, "with --build: the library it makes, a pattern, below {source}, or as {build}/FILE")
+      .option(
+          "--library", library,
+          "with --build: the library it makes, a pattern, below {source}, or as {build}/FILE; a recording after -- is "
+          "replayed under it")
       .path();
   arguments
       .option("--keep", keep,
@@ -81,9 +86,18 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
 }
 
 void CommonOptions::take_command(const Arguments& arguments, const std::vector<std::string>& more_of_allocators) {
-  std::vector<std::string> of_allocators{"--recipe", "--library", "--size", "--no-thresholds", "--to"};
+  std::vector<std::string> of_allocators{"--recipe", "--size", "--no-thresholds", "--to"};
+  const std::vector<std::string> command = Subcommand::program_words();
+  replays = command.size() == 1 && is_recording(command.front());
+  if (!replays) of_allocators.emplace_back("--library");
   of_allocators.insert(of_allocators.end(), more_of_allocators.begin(), more_of_allocators.end());
   words = programs::command_words(arguments, of_allocators, {"--keep", "--name", "--rounds"});
+  if (!replays) return;
+  if (library.empty()) {
+    throw UsageError(fmt::format("'{}' is a recording, and it is not said under which allocator", words.front()),
+                     "give --library PATH: the library that --build makes");
+  }
+  words.front() = std::filesystem::absolute(words.front()).string();
 }
 
 Recipe CommonOptions::recipe_of_command() const {
@@ -91,7 +105,11 @@ Recipe CommonOptions::recipe_of_command() const {
     throw UsageError("it is not said how to build a version", "give --build COMMAND (--build true builds nothing)");
   }
   std::vector<std::string> patterns = keep;
-  if (words.front().find('/') != std::string::npos) patterns.insert(patterns.begin(), words.front());
+  if (replays) {
+    patterns.insert(patterns.begin(), library);
+  } else if (words.front().find('/') != std::string::npos) {
+    patterns.insert(patterns.begin(), words.front());
+  }
   for (const std::string& pattern : patterns) {
     if (!pattern.starts_with('/') && !(pattern + "/").starts_with("../") && pattern.find("/../") == std::string::npos) {
       continue;
@@ -125,7 +143,8 @@ Grid CommonOptions::grid() const {
   Grid grid;
   grid.timeout_s = timeout_s;
   if (!words.empty()) {
-    grid.command = MeasuredCommand{name_of_command(), words, static_cast<std::uint64_t>(rounds)};
+    grid.command =
+        MeasuredCommand{name_of_command(), words, static_cast<std::uint64_t>(rounds), replays ? library : ""};
     return grid;
   }
   for (const std::string& size : sizes) grid.sizes.push_back(parse_size(size));

@@ -27,6 +27,7 @@ struct CommonOptions {
   std::string name;
   std::int64_t rounds = 3;
   std::vector<std::string> words;  ///< the command
+  bool replays = false;            ///< it is a recording, and a version the allocator that it is replayed under
 
   void add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words);
   /// Takes the words after --. Throws UsageError for options of the one use that are given in the other.

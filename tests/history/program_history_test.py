@@ -4,8 +4,9 @@ import json
 import subprocess
 
 import pytest
-from conftest import SOURCE, check_schema, clean_environment, mostly_long
+from conftest import MIB, SOURCE, check_schema, clean_environment, mostly_long, zerotax
 from projects import builds_in, git, run, untouched
+from recording import PROGRAMS
 from refusing import refused
 
 COMMITS, PLANTED, FIXED, DO_NOT_BUILD = 40, 23, 36, (8, 20, 31)
@@ -194,3 +195,39 @@ def test_the_bisections_of_zstd_that_the_page_shows_are_the_committed_ones():
         assert document["state"] == "complete" and f"history/zstd/{name}.txt" in page
         assert f"commit {document['origin']['commit']}" in text and "ZSTD_reset_matchState" in text
         assert document["first_good" if is_fix else "first_bad"]["diffstat"] in text
+
+
+ALLOCATOR = """
+#include <malloc.h>
+#include <string.h>
+void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void __libc_free(void *);
+__attribute__((constructor)) static void set(void) { mallopt(M_MMAP_THRESHOLD, 65536); }
+void *malloc(size_t bytes) { return __libc_malloc(bytes); }
+void *realloc(void *block, size_t bytes) { return __libc_realloc(block, bytes); }
+void free(void *block) { __libc_free(block); }
+void *calloc(size_t count, size_t bytes) {
+  void *block = __libc_calloc(count, bytes);
+  return @ZEROES@ && block && count * bytes >= 1 << 20 ? memset(block, 0, count * bytes) : block;
+}
+"""
+
+
+def test_an_allocators_commit_is_found_by_a_recorded_program(tmp_path):
+    """From the seventh version on, it zeroes what is zero already."""
+    calls = tmp_path / "loop.calls"
+    done = zerotax("record", "--text", "/dev/null", "--calls", calls, "--allocator", "glibc", "--env",
+                   "glibc:MALLOC_MMAP_THRESHOLD_=65536", "--", PROGRAMS / "loop", 3 * MIB // 2, 20)
+    assert done.returncode == 0, done.stderr
+    repository = tmp_path / "repository"
+    commits = make_program(repository, [ALLOCATOR.replace("@ZEROES@", str(int(number >= 7))) + f"// step {number}\n"
+                                        for number in range(1, 13)])
+    how = ["--repo", repository, "--build", "${CC:-gcc} -shared -fPIC -O1 -fno-builtin -o {build}/libmine.so decoder.c",
+           "--library", "{build}/libmine.so", "--good", commits[0], "--bad", commits[-1]]
+    file = tmp_path / "bisect.json"
+    done = zerotax("bisect", *how, "--json", file, "--", calls)
+    assert done.returncode == 0, done.stdout + done.stderr
+    check_schema(json.loads(file.read_text()), "bisect")
+    assert commits[6][:10] in done.stdout and "Step 7" in done.stdout and "zeroed by the allocator" in done.stdout, done.stdout
+    refused(zerotax("bisect", *how[:4], *how[6:], "--", calls), "is a recording, and it is not said under which allocator")
+    refused(zerotax("bisect", *how, "--", "{build}/decoder"), "--library is for an allocator, but a command is given")
