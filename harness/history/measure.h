@@ -19,7 +19,7 @@ struct MeasuredCommand {
   std::string name;
   std::vector<std::string> words;  ///< {source} and {build} stand for folders, a relative path is below {source}
   std::uint64_t rounds = 3;        ///< runs at most, and at least three
-  std::string library;             ///< of a recording: the version's allocator, at the same places; else empty
+  std::string library{};           ///< of a recording: the version's allocator, at the same places; else empty
 };
 
 /// What is measured of each version: of an allocator, but for `command` and `timeout_s`.
