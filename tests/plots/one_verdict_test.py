@@ -232,7 +232,7 @@ def of_reference(name: str) -> dict[str, Any]:
     return json.loads((REFERENCE / DOCUMENTS[name]).read_text())  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("name", ["fork", "fork_snapshot", "thresholds_map", "workloads"])
+@pytest.mark.parametrize("name", ["fork", "fork_snapshot", "thresholds_map"])
 def test_the_footnotes_of_a_figure_are_those_of_its_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
