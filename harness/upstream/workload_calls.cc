@@ -60,7 +60,7 @@ class Reader {
   }
   void count_if_new(EventKind kind) { count_ += is_new(kind) ? 1 : 0; }
 
-  std::uint32_t block(std::uint64_t age) const {
+  [[nodiscard]] std::uint32_t block(std::uint64_t age) const {
     if (age < count_) return static_cast<std::uint32_t>(count_ - 1 - age);
     file_.damaged(fmt::format("process {}, event {}", process_, event_),
                   "a block that the process has not allocated itself");

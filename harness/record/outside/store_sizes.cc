@@ -13,6 +13,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "observe/libc_functions.h"
@@ -117,7 +118,7 @@ std::vector<StoringFunction> storing_functions(const std::string& path) {
   return found;
 }
 
-StoreSizesWatch::StoreSizesWatch(const std::vector<pid_t>& processes) : processes_(processes) {
+StoreSizesWatch::StoreSizesWatch(std::vector<pid_t> processes) : processes_(std::move(processes)) {
   pmu_type();
   for (const pid_t pid : processes_) find_functions(pid);
   if (functions_.empty()) {
@@ -270,7 +271,8 @@ StoreSizes StoreSizesWatch::finish() {
     caller.bytes += seen.bytes;
     caller.smallest_bytes = std::min(caller.smallest_bytes, seen.least);
     caller.largest_bytes = std::max(caller.largest_bytes, seen.most);
-    for (const auto& [bits, size] : seen.sizes) {
+    for (const auto& by_bits : seen.sizes) {
+      const SizeClass& size = by_bits.second;
       auto at = std::find_if(caller.sizes.begin(), caller.sizes.end(),
                              [&](const SizeClass& each) { return each.from_bytes >= size.from_bytes; });
       if (at == caller.sizes.end() || at->from_bytes != size.from_bytes) {

@@ -42,7 +42,7 @@ std::vector<StoringFunction> storing_functions(const std::string& path);
 class StoreSizesWatch {
  public:
   /// Throws MachineError if the kernel does not permit it, or no such function was found in the processes.
-  explicit StoreSizesWatch(const std::vector<pid_t>& processes);
+  explicit StoreSizesWatch(std::vector<pid_t> processes);
   ~StoreSizesWatch();
   StoreSizesWatch(const StoreSizesWatch&) = delete;
   StoreSizesWatch& operator=(const StoreSizesWatch&) = delete;
