@@ -31,6 +31,7 @@ def test_memory_that_glibc_trims_and_needs_again():
     assert found.why_not_tried("glibc: one arena") == "the program has one thread"
 
 
+@pytest.mark.long("remedies under other names")
 def test_settings_of_an_allocator_that_a_program_brings_under_other_names():
     found = advise(PROGRAMS / "prefixed", options=["--settings-only", "--rounds", "12"])
     assert found.advice["line"].startswith("_RJEM_MALLOC_CONF=") and "dirty_decay_ms:-1" in found.advice["line"], found.out

@@ -71,6 +71,7 @@ def test_times_are_those_of_the_program_itself(found):
         assert each["shuffled"]["times_ns"] == []
 
 
+@pytest.mark.long("bench_steady_test has twenty")
 def test_a_steady_program_is_not_accused():
     done = zerotax("bench", "--json", "-", "--rounds", "10", "--", BENCHED / "steady", SHORT)
     document = json.loads(done.stdout)

@@ -10,6 +10,7 @@ BIN = BUILD / "bin"
 pytestmark = pytest.mark.skipif(not (BIN / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
 
 
+@pytest.mark.long("a machine with two nodes under QEMU")
 def test_the_pages_lie_where_the_placement_says():
     text = run_or_skip(
         "x86_64",

@@ -190,6 +190,7 @@ def test_glibc_maps_every_block_anew_from_the_end_of_its_dynamic_threshold_on():
     assert "munmap" in entry["above"]["reuse"]["free_syscalls"] and not entry["below"]["reuse"]["free_syscalls"]
 
 
+@pytest.mark.long("the same of largecache")
 def test_tbbmalloc_keeps_nothing_above_its_limit_of_huge_objects():
     # defaultMaxHugeSize is 64 MiB, of which headers and alignment take 168 bytes.
     (entry,) = real("tbbmalloc", 67_100_000, 67_110_000, "2021.8")
