@@ -93,7 +93,7 @@ def test_callers_of_small_blocks_are_named(allocator):
         for caller in by_caller:
             if any(caller in str(frame["function"]) for frame in site["frames"]):
                 by_caller[caller] += site["sampled"]["kernel_zeroed_bytes"]
-    # Which blocks are looked at is not chance enough under jemalloc: there, half of it is sometimes put down to keep_one.
+    # Which blocks are looked at is not chance enough under jemalloc: there, half of it is sometimes attributed to keep_one.
     least = 0.8 if allocator == "jemalloc" else 1
     assert by_caller["keep_three"] > least * by_caller["keep_one"] > by_caller["churn"]
     assert by_caller["keep_three"] + by_caller["keep_one"] >= 0.5 * whole
