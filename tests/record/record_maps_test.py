@@ -93,10 +93,11 @@ def test_callers_of_small_blocks_are_named(allocator):
         for caller in by_caller:
             if any(caller in str(frame["function"]) for frame in site["frames"]):
                 by_caller[caller] += site["sampled"]["kernel_zeroed_bytes"]
-    # Few blocks are looked at: three to one is read as two to one often, and as one to one sometimes, but under glibc.
-    least = 1 if allocator == "glibc" else 0.5
-    assert by_caller["keep_three"] > least * by_caller["keep_one"] > by_caller["churn"]
-    assert by_caller["keep_three"] + by_caller["keep_one"] >= 0.35 * whole
+    # Few blocks are looked at: but under glibc, which of the two has more is chance, and how much of the whole is found.
+    if allocator == "glibc":
+        assert by_caller["keep_three"] > by_caller["keep_one"]
+    assert min(by_caller["keep_three"], by_caller["keep_one"]) > by_caller["churn"]
+    assert by_caller["keep_three"] + by_caller["keep_one"] >= (0.5 if allocator == "glibc" else 0.25) * whole
 
 
 def check_column_sums(found):
