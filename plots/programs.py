@@ -10,12 +10,12 @@ from matplotlib import colors
 from matplotlib.figure import Figure
 
 from zerotax_plots.documents import document_of, load_document
-from zerotax_plots.heat import draw_heat
-from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.heat import draw_panels
+from zerotax_plots.layout import Layout
 from zerotax_plots.results import Results
 
 FIGURE = "programs"
-LEFT, GAP, HEADING, ROW, BELOW = 1.2, 0.14, 0.42, 0.27, 1.25   # inches
+LEFT, BELOW = 1.2, 1.25   # inches
 NAME, SCHEMA = "programs.json", "zerotax.programs/1"
 REMEDY = "run `build/bin/benchmark-programs --json programs.json`"
 # Faults differ by orders of magnitude, times hardly by one; white is equal.
@@ -36,22 +36,9 @@ def draw(results: Results) -> Figure:
     contenders = [contender["name"] for contender in document["contenders"]]
     page = Layout("Real programs: page faults and CPU time as a multiple of glibc's, the cheaper of default and raised",
                   Results(results.source, document, []), ["Orange: dearer; violet: cheaper. Medians of paired ratios."])
-    height = ROW * len(programs)
-    figure = page.figure(HEADING + height + BELOW)
-    total = figure.get_figheight()
-    width = (WIDTH - LEFT - MARGIN - GAP) / len(PANELS)
-    for number, (title, key, norm) in enumerate(PANELS):
-        axes = figure.add_axes(((LEFT + number * (width + GAP)) / WIDTH, (page.foot + BELOW) / total, width / WIDTH,
-                                height / total))
-        draw_heat(axes, [(each["name"], [ratio(each, name, key) for name in contenders]) for each in programs], contenders,
-                  norm)
-        axes.set_title(title, loc="left", fontsize=11, pad=7)
-        axes.set_xlabel("allocator, or policy of largecache")
-        axes.tick_params(labelleft=number == 0)
-        if number == 0:
-            axes.set_ylabel("program")
-            axes.yaxis.set_label_coords(-(LEFT - 0.2) / width, 0.5)
-    return figure
+    panels = [(title, [(each["name"], [ratio(each, name, key) for name in contenders]) for each in programs], norm)
+              for title, key, norm in PANELS]
+    return draw_panels(page, panels, contenders, "allocator, or policy of largecache", LEFT, BELOW)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 
 from zerotax_plots.documents import document_of, load_document
 from zerotax_plots.files import NothingToDraw
-from zerotax_plots.heat import draw_heat
-from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.heat import draw_panels
+from zerotax_plots.layout import Layout
 from zerotax_plots.results import Results
 
 FIGURE = "workloads"
-LEFT, GAP, HEADING, ROW, BELOW = 0.85, 0.14, 0.42, 0.27, 0.95   # inches
+LEFT, BELOW = 0.85, 0.95   # inches
 PANELS = (("zeros written", workloads.zeros, 8), ("most memory held", workloads.peak, 4), ("CPU time", workloads.cpu, 4))
 
 
@@ -34,22 +34,9 @@ def draw(results: Results) -> Figure:
         raise NothingToDraw(f"{workloads.FILE} has no two allocators; {workloads.REMEDY}")
     page = Layout(document["sentence"].removesuffix(".") or "Real programs under every allocator",
                   Results(results.source, document, []), [f"As a multiple of {names[0]}'s. Orange: dearer; violet: cheaper."])
-    height = ROW * len(document["workloads"])
-    figure = page.figure(HEADING + height + BELOW)
-    total = figure.get_figheight()
-    width = (WIDTH - LEFT - MARGIN - GAP * (len(PANELS) - 1)) / len(PANELS)
-    for number, (title, value, most) in enumerate(PANELS):
-        axes = figure.add_axes(((LEFT + number * (width + GAP)) / WIDTH, (page.foot + BELOW) / total, width / WIDTH,
-                                height / total))
-        draw_heat(axes, [(name, ratios(values)) for name, values in workloads.matrix(document, value)], names,
-                  colors.LogNorm(1 / most, most))
-        axes.set_title(title, loc="left", fontsize=11, pad=7)
-        axes.set_xlabel("allocator")
-        axes.tick_params(labelleft=number == 0)
-        if number == 0:
-            axes.set_ylabel("program")
-            axes.yaxis.set_label_coords(-(LEFT - 0.2) / width, 0.5)
-    return figure
+    panels = [(title, [(name, ratios(values)) for name, values in workloads.matrix(document, value)],
+               colors.LogNorm(1 / most, most)) for title, value, most in PANELS]
+    return draw_panels(page, panels, names, "allocator", LEFT, BELOW)
 
 
 if __name__ == "__main__":

@@ -342,7 +342,7 @@ struct Outside {
   std::vector<std::string> notes;
 };
 
-/// Stores of one call of between a power of two and its double.
+/// Calls that stored at least this many bytes, a power of two, and less than twice as many; or none.
 struct SizeClass {
   std::uint64_t from_bytes = 0;
   std::uint64_t calls = 0;

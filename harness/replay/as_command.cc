@@ -25,7 +25,7 @@
 namespace zerotax::replay {
 namespace {
 
-bool is_recording(const std::string& path) {
+bool is_file_of_calls(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string head(sizeof record::kCallsMagic - 1, '\0');
   return fd && ::read(fd.get(), head.data(), head.size()) == static_cast<ssize_t>(head.size()) &&
@@ -34,7 +34,6 @@ bool is_recording(const std::string& path) {
 
 /// Prepares a recording for replay-calls, which finds it by the identity of the file that it is called as.
 std::string open_recording(const std::string& path) {
-  if (!is_recording(path)) return "";
   static std::unique_ptr<TemporaryFolder> folder;
   static std::set<std::string> prepared;
   struct stat status {};
@@ -50,7 +49,7 @@ std::string open_recording(const std::string& path) {
   return replay_program();
 }
 
-const bool known = read_recordings_by(open_recording);
+const bool known = read_recordings_by(is_file_of_calls, open_recording);
 
 /// The built-in allocator of the recorded run, with its settings.
 std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::string& path) {
@@ -70,7 +69,7 @@ std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::stri
 
 std::string checked_prediction(const std::string& path) {
   constexpr double kMostError = 0.05;
-  if (!is_recording(path)) return "";
+  if (!is_file_of_calls(path)) return "";
   const CallsFile file(path);
   Plan plan;
   plan.allocators = recorded_allocator(file, path);

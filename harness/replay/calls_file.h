@@ -22,6 +22,12 @@ struct Event {
       ranges;  ///< of kTouched, and one of kReturn and kHuge: first page, pages
 };
 
+/// Whether an event of this kind makes a block: those are numbered in the order of their events.
+inline bool makes_block(record::EventKind kind) {
+  using enum record::EventKind;
+  return kind == kMalloc || kind == kCalloc || kind == kAligned || kind == kRealloc || kind == kMap;
+}
+
 /// A file of record --calls, opened to be read. Its functions throw UsageError for a damaged file, with its name and
 /// the place of the damage.
 class CallsFile {

@@ -8,8 +8,6 @@
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
-#include "os/environment.h"
-#include "os/utc.h"
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/interrupt.h"
@@ -46,16 +44,12 @@ ExitStatus run(const Options& options) {
   plan.allocators = replayed_allocators(options.measure.allocators, options.measure.env);
   plan.free_running = options.free_running;
   plan.timeout_s = options.measure.timeout_s;
-  Workloads all;
-  static_cast<DocumentHead&>(all) = {"zerotax.workloads/1", ZEROTAX_VERSION, utc_now(), Subcommand::command_line,
-                                     describe_environment()};
+  const bool alone = paths.size() == 1;
+  Workloads all{new_head(alone ? "zerotax.replay/1" : "zerotax.workloads/1")};
   all.complete = replay_calls(paths, plan, all.workloads);
   add_sentence(all);
-  if (paths.size() == 1) {
-    Replay one;
-    static_cast<DocumentHead&>(one) = all;
-    one.schema = "zerotax.replay/1";
-    static_cast<Workload&>(one) = all.workloads.front();
+  if (alone) {
+    const Replay one{all, all.workloads.front()};
     if (!options.measure.json.empty()) write_file(options.measure.json, json_text(replay_json(one)));
     if (options.measure.json != "-") fmt::print("{}", replay_text(one));
   } else {

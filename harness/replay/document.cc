@@ -1,5 +1,8 @@
 #include "replay/document.h"
 
+#include "cli/subcommand.h"
+#include "os/environment.h"
+#include "os/utc.h"
 #include "record/calls/document.h"
 
 namespace zerotax::replay {
@@ -12,6 +15,10 @@ ZEROTAX_FIELDS(Workload, recording, order, replays, errors, prediction, complete
 ZEROTAX_FIELDS_WRITTEN(Replay, schema, zerotax_version, started, environment, command, recording, order, replays,
                        errors, prediction, complete)
 ZEROTAX_FIELDS(Workloads, schema, zerotax_version, started, environment, command, workloads, sentence, complete)
+
+DocumentHead new_head(const char* schema) {
+  return {schema, ZEROTAX_VERSION, utc_now(), Subcommand::command_line, describe_environment()};
+}
 
 Json replay_json(const Replay& replay) { return replay; }
 Json workloads_json(const Workloads& workloads) { return workloads; }

@@ -100,14 +100,8 @@ void Preparation::find_pages() {
   event_ = 0;
   file_.for_each(process_, [&](const Event& event) {
     ++event_;
+    if (makes_block(event.kind)) ++count;
     switch (event.kind) {
-      case EventKind::kMalloc:
-      case EventKind::kCalloc:
-      case EventKind::kAligned:
-      case EventKind::kRealloc:
-      case EventKind::kMap:
-        ++count;
-        break;
       case EventKind::kTouched:
         if (event.first >= count) wrong("pages of a block that is not there");
         pages_[count - 1 - event.first].emplace_back(returns[count - 1 - event.first], event.ranges);

@@ -69,8 +69,8 @@ struct Replay : DocumentHead, Workload {};
 
 /// The object "zerotax.workloads/1": recordings that were replayed under the same allocators.
 struct Workloads : DocumentHead {
-  std::vector<Workload> workloads;
-  std::string sentence;  ///< which allocators write the fewest zeros; empty if that is not known
+  std::vector<Workload> workloads{};
+  std::string sentence{};  ///< which allocators write the fewest zeros; empty if that is not known
   bool complete = true;
 };
 

@@ -122,6 +122,46 @@ std::string words_of(const Allocator& allocator) {
   return words;
 }
 
+/// One recording, prepared when the first of its replays begins, and as long as any is left.
+class Prepare {
+ public:
+  Prepare(std::string path, const Plan& plan, Workload& workload)
+      : path_(std::move(path)), plan_(plan), of_(workload) {}
+
+  /// The path of the prepared file.
+  std::string file() {
+    if (folder_) return folder_->file("prepared");
+    folder_.emplace("replay");
+    const CallsFile file(path_);
+    const Prepared prepared = prepare(file, folder_->file("prepared"), plan_.free_running);
+    check_fits(prepared);
+    const record::CallsAbout& about = file.about();
+    of_.recording = {path_,           file.bytes(), prepared.calls, prepared.processes, prepared.threads,
+                     about.allocator, about.env,    about.limited,  about.recorded};
+    return folder_->file("prepared");
+  }
+  void drop() { folder_.reset(); }
+
+ private:
+  std::string path_;
+  const Plan& plan_;
+  Workload& of_;
+  std::optional<TemporaryFolder> folder_;
+};
+
+/// Prepares a workload that has no results yet.
+void begin(const Plan& plan, Workload& workload) {
+  workload = {};
+  workload.complete = false;
+  workload.order = plan.free_running ? "free_running" : "recorded";
+  for (const Allocator& allocator : plan.allocators) {
+    Replayed& row = workload.replays.emplace_back();
+    row.allocator = allocator_json(allocator);
+    row.name = words_of(allocator);
+    set_failure(row, "it was interrupted");
+  }
+}
+
 }  // namespace
 
 std::string workload_name(const std::string& path) { return std::filesystem::path(path).stem().string(); }
@@ -186,50 +226,6 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
   return allocators;
 }
 
-namespace {
-
-/// One recording, prepared when the first of its replays begins, and as long as any is left.
-class Prepare {
- public:
-  Prepare(std::string path, const Plan& plan, Workload& workload)
-      : path_(std::move(path)), plan_(plan), of_(workload) {}
-
-  /// The path of the prepared file.
-  std::string file() {
-    if (folder_) return folder_->file("prepared");
-    folder_.emplace("replay");
-    const CallsFile file(path_);
-    const Prepared prepared = prepare(file, folder_->file("prepared"), plan_.free_running);
-    check_fits(prepared);
-    const record::CallsAbout& about = file.about();
-    of_.recording = {path_,           file.bytes(), prepared.calls, prepared.processes, prepared.threads,
-                     about.allocator, about.env,    about.limited,  about.recorded};
-    return folder_->file("prepared");
-  }
-  void drop() { folder_.reset(); }
-
- private:
-  std::string path_;
-  const Plan& plan_;
-  Workload& of_;
-  std::optional<TemporaryFolder> folder_;
-};
-
-/// Prepares a workload that has no results yet.
-void begin(const Plan& plan, Workload& workload) {
-  workload = {};
-  workload.complete = false;
-  workload.order = plan.free_running ? "free_running" : "recorded";
-  for (const Allocator& allocator : plan.allocators) {
-    Replayed& row = workload.replays.emplace_back();
-    row.allocator = allocator_json(allocator);
-    row.name = words_of(allocator);
-    set_failure(row, "it was interrupted");
-  }
-}
-
-}  // namespace
-
 bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::vector<Workload>& workloads,
                   const std::function<void()>& keep) {
   workloads.resize(paths.size());
@@ -239,7 +235,7 @@ bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::
   for (std::size_t i = 0; i < paths.size(); ++i) {
     Workload& workload = workloads[i];
     if (workload.complete && !workload.replays.empty()) continue;
-    const CallsFile readable(paths[i]);
+    const CallsFile readable(paths[i]);  // all of them, before the first is replayed
     begin(plan, workload);
     const auto prepared = std::make_shared<Prepare>(paths[i], plan, workload);
     for (std::size_t k = 0; k < plan.allocators.size(); ++k) {

@@ -18,23 +18,21 @@ namespace zerotax {
 
 namespace {
 
+bool (*is_recorded)(const std::string& path) = nullptr;
 std::string (*open_recording)(const std::string& path) = nullptr;
-
-std::string recording_program(const std::string& command) {
-  return open_recording == nullptr ? "" : open_recording(command);
-}
 
 }  // namespace
 
-bool read_recordings_by(std::string (*open)(const std::string& path)) {
+bool read_recordings_by(bool (*is)(const std::string& path), std::string (*open)(const std::string& path)) {
+  is_recorded = is;
   open_recording = open;
   return true;
 }
 
-bool is_recording(const std::string& command) { return !recording_program(command).empty(); }
+bool is_recording(const std::string& command) { return is_recorded != nullptr && is_recorded(command); }
 
 std::string resolve_program(const std::string& command) {
-  if (std::string replayer = recording_program(command); !replayer.empty()) return replayer;
+  if (is_recording(command)) return open_recording(command);
   std::string program = find_program(command);
   if (!program.empty()) return program;
   throw UsageError(fmt::format("no command '{}' that can be executed", command),

@@ -13,9 +13,9 @@ namespace zerotax {
 /// The file of a command; of a recording, the program that replays it. Throws UsageError if there is none.
 std::string resolve_program(const std::string& command);
 
-/// Makes recordings commands: `open` returns the program that replays the file of a command word, which is called as
-/// that file, or "" for a file that is no recording. Returns true.
-bool read_recordings_by(std::string (*open)(const std::string& path));
+/// Makes recordings commands: `is` says whether the file of a command word is one, and `open` returns the program that
+/// replays it, which is called as that file. Returns true.
+bool read_recordings_by(bool (*is)(const std::string& path), std::string (*open)(const std::string& path));
 
 /// Whether a command word is a recording.
 bool is_recording(const std::string& command);

@@ -4,12 +4,9 @@
 
 #include <vector>
 
-#include "cli/subcommand.h"
 #include "files/document.h"
 #include "files/output_file.h"
 #include "files/results.h"
-#include "os/environment.h"
-#include "os/utc.h"
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/interrupt.h"
@@ -55,13 +52,8 @@ ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) 
   how.timeout_s = plan.timeout_s;
   if (how.allocators.empty()) return {};
   const std::string path = folder + "/" + kWorkloadsFile;
-  replay::Workloads all;
-  if (is_there(path)) {
-    all = read_stored(path);
-  } else {
-    static_cast<DocumentHead&>(all) = {"zerotax.workloads/1", ZEROTAX_VERSION, utc_now(), Subcommand::command_line,
-                                       describe_environment()};
-  }
+  replay::Workloads all =
+      is_there(path) ? read_stored(path) : replay::Workloads{replay::new_head("zerotax.workloads/1")};
   if (!all.complete || all.workloads.empty()) {
     all.complete = replay::replay_calls(replay::recordings_in({recordings}), how, all.workloads, [&] {
       all.complete = false;

@@ -12,13 +12,10 @@
 
 #include "base/names.h"
 #include "base/units.h"
-#include "cli/subcommand.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "files/temporary_folder.h"
-#include "os/environment.h"
-#include "os/utc.h"
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/c_compiler.h"
@@ -114,18 +111,6 @@ class Evaluator {
   double timeout_s_;
 };
 
-Allocator library_of(const std::string& word, const std::vector<std::string>& env) {
-  return replay::replayed_allocators({word}, env).front();
-}
-
-std::vector<std::string> env_of(const std::vector<std::string>& env, const std::string& word) {
-  std::vector<std::string> own;
-  for (const std::string& each : env) {
-    if (parse_env_word(each).allocator == word.substr(0, word.find('='))) own.push_back(each);
-  }
-  return own;
-}
-
 /// The fewest calls that show it, with progress; nothing if there is too little to show.
 std::optional<std::vector<WorkloadCall>> reduce(const std::vector<WorkloadCall>& calls, Evaluator& evaluator,
                                                 const Allocator& subject, const Allocator& than, std::int64_t& whole) {
@@ -156,22 +141,75 @@ std::optional<std::vector<WorkloadCall>> reduce(const std::vector<WorkloadCall>&
   return calls_of(calls, units, kept);
 }
 
-std::string report_text(const WorkloadRequest& request, const replay::Workload& workload,
-                        const std::vector<WorkloadCall>& shown, const ReproducerRun& blamed, const ReproducerRun& other,
-                        const std::string& title) {
-  std::string text = fmt::format("# {}\n\n", title);
+/// The program of a few calls, and what it said.
+struct Reproduced {
+  std::string title;
+  std::string source;
+  ReproducerRun blamed;
+  ReproducerRun other;
+};
+
+Reproduced reproduce(const CCompiler& compiler, const std::vector<WorkloadCall>& calls, const Allocator& subject,
+                     const Allocator& than) {
+  const std::string array = fmt::format(
+      "static const struct call calls[] = {{\n{}}};\n#define COUNT (sizeof calls / sizeof *calls)", calls_as_c(calls));
+  const auto source = [&](std::int64_t limit, const std::string& title, const std::string& claim) {
+    return source_of(array, blocks_in(calls), limit, title,
+                     "cc -O2 -o reproducer reproducer.c; run it with the allocator in LD_PRELOAD", claim);
+  };
+  // What it counts by itself, with its own data.
+  const ReproducerProgram counting(compiler, source(INT32_MAX, "", ""));
+  const std::int64_t faults = faults_said(counting.run(subject).output).value_or(0);
+  const std::int64_t than_faults = faults_said(counting.run(than).output).value_or(0);
+  Reproduced made;
+  made.title = fmt::format("{} takes {} for what {} does with {}", subject.name, format_counted(faults, "page fault"),
+                           than.name, format_count(than_faults));
+  made.source = source((faults + than_faults) / 2, made.title, fmt::format("{} needs {}", than.name, than_faults));
+  const ReproducerProgram program(compiler, made.source);
+  made.blamed = program.run(subject);
+  made.other = program.run(than);
+  return made;
+}
+
+std::string report_text(const std::string& recording, const replay::Workload& workload, std::size_t calls,
+                        const Reproduced& made) {
+  const ReproducerRun& blamed = made.blamed;
+  std::string text = fmt::format("# {}\n\n", made.title);
   text += fmt::format(
       "A recorded program makes {}. Of these, {} show it; `reproducer.c` makes them, and needs a C compiler alone:\n\n"
       "```sh\ncc -O2 -o reproducer reproducer.c\n{}./reproducer\n./reproducer\n```\n\n",
-      format_counted(workload.recording.calls, "call"), format_counted(shown.size(), "line"),
+      format_counted(workload.recording.calls, "call"), format_counted(calls, "line"),
       blamed.preload ? fmt::format("LD_PRELOAD={} ", *blamed.preload) : "");
   text += fmt::format("| allocator | said |\n|---|---|\n| {} | {} |\n| {} | {} |\n\n", blamed.allocator,
-                      first_line(blamed.output), other.allocator, first_line(other.output));
+                      first_line(blamed.output), made.other.allocator, first_line(made.other.output));
   replay::Workloads all;
   all.workloads = {workload};
-  return text + fmt::format("The whole recording ({}), replayed under both:\n\n```\n{}```\n",
-                            file_name(request.recording), replay::workloads_text(all));
+  return text + fmt::format("The whole recording ({}), replayed under both:\n\n```\n{}```\n", file_name(recording),
+                            replay::workloads_text(all));
 }
+
+/// With what the whole recording does under both.
+void write_folder(const WorkloadRequest& request, std::size_t calls, const Reproduced& made,
+                  const std::vector<Allocator>& both) {
+  replay::Plan plan;
+  plan.allocators = both;
+  plan.timeout_s = request.timeout_s;
+  const DocumentHead head = replay::new_head("zerotax.replay/1");
+  std::vector<replay::Workload> workloads;
+  if (!replay::replay_calls({request.recording}, plan, workloads)) throw Stop{};
+  const replay::Workload& workload = workloads.front();
+  std::error_code failure;
+  std::filesystem::create_directories(request.out, failure);
+  if (failure) {
+    throw UsageError(fmt::format("cannot make the folder {}: {}", request.out, failure.message()),
+                     "give another --out");
+  }
+  write_file(request.out + "/reproducer.c", made.source);
+  write_file(request.out + "/replay.json", json_text(replay::replay_json({head, workload})));
+  write_file(request.out + "/report.md", report_text(request.recording, workload, calls, made));
+}
+
+std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
 
 }  // namespace
 
@@ -179,11 +217,12 @@ ExitStatus report_workload(const WorkloadRequest& request) {
   check_new_folder({"--out", request.out});
   const replay::CallsFile file(request.recording);
   const CCompiler compiler = find_c_compiler();
-  const Allocator subject = library_of(request.allocator, env_of(request.env, request.allocator));
-  const Allocator than = library_of(request.than, env_of(request.env, request.than));
-  if (subject.name == than.name) {
-    throw UsageError(fmt::format("{} is compared with itself", subject.name), "give --than another allocator");
+  if (name_in(request.allocator) == name_in(request.than)) {
+    throw UsageError(fmt::format("{} is compared with itself", name_in(request.than)), "give --than another allocator");
   }
+  const std::vector<Allocator> both = replay::replayed_allocators({request.than, request.allocator}, request.env);
+  const Allocator& than = both.front();
+  const Allocator& subject = both.back();
   const std::vector<WorkloadCall> calls = workload_calls(file);
   Evaluator evaluator(compiler, blocks_in(calls), request.timeout_s);
   std::int64_t whole = 0;
@@ -198,48 +237,14 @@ ExitStatus report_workload(const WorkloadRequest& request) {
                format_count(shown->size()), kMostCalls);
     return ExitStatus::kFinding;
   }
-  // What it counts by itself, with its own data.
-  const auto source = [&](std::int64_t limit, const std::string& title, const std::string& claim) {
-    return source_of(
-        fmt::format("static const struct call calls[] = {{\n{}}};\n#define COUNT (sizeof calls / sizeof *calls)",
-                    calls_as_c((*shown))),
-        blocks_in((*shown)), limit, title, "cc -O2 -o reproducer reproducer.c; run it with the allocator in LD_PRELOAD",
-        claim);
-  };
-  const ReproducerProgram counting(compiler, source(INT32_MAX, "", ""));
-  const std::int64_t faults = faults_said(counting.run(subject).output).value_or(0);
-  const std::int64_t than_faults = faults_said(counting.run(than).output).value_or(0);
-  const std::string title = fmt::format("{} takes {} for what {} does with {}", subject.name,
-                                        format_counted(faults, "page fault"), than.name, format_count(than_faults));
-  const std::string final =
-      source((faults + than_faults) / 2, title, fmt::format("{} needs {}", than.name, than_faults));
-  const ReproducerProgram program(compiler, final);
-  const ReproducerRun blamed = program.run(subject);
-  const ReproducerRun other = program.run(than);
-  if (!blamed.shows() || !other.does_not_show()) {
+  const Reproduced made = reproduce(compiler, *shown, subject, than);
+  if (!made.blamed.shows() || !made.other.does_not_show()) {
     fmt::print("no report was written: the program of {} does not show it by itself\n",
                format_counted(shown->size(), "call"));
     return ExitStatus::kFinding;
   }
-  replay::Plan plan;
-  plan.allocators = {than, subject};
-  plan.timeout_s = request.timeout_s;
-  std::vector<replay::Workload> workloads;
-  if (!replay::replay_calls({request.recording}, plan, workloads)) throw Stop{};
-  replay::Replay whole_recording;
-  static_cast<DocumentHead&>(whole_recording) = {"zerotax.replay/1", ZEROTAX_VERSION, utc_now(),
-                                                 Subcommand::command_line, describe_environment()};
-  static_cast<replay::Workload&>(whole_recording) = workloads.front();
-  std::error_code failure;
-  std::filesystem::create_directories(request.out, failure);
-  if (failure) {
-    throw UsageError(fmt::format("cannot make the folder {}: {}", request.out, failure.message()),
-                     "give another --out");
-  }
-  write_file(request.out + "/reproducer.c", final);
-  write_file(request.out + "/replay.json", json_text(replay::replay_json(whole_recording)));
-  write_file(request.out + "/report.md", report_text(request, workloads.front(), *shown, blamed, other, title));
-  fmt::print("{}/report.md\n  {}, in {} of {}\n", request.out, title, shown->size(),
+  write_folder(request, shown->size(), made, both);
+  fmt::print("{}/report.md\n  {}, in {} of {}\n", request.out, made.title, shown->size(),
              format_counted(calls.size(), "call"));
   return ExitStatus::kDone;
 }

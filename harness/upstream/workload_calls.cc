@@ -42,7 +42,7 @@ class Reader {
     file_.for_each(process_, [&](const replay::Event& event) {
       ++event_;
       if (event.kind == EventKind::kTouched) pages_[block(event.first)] = event.ranges;
-      count_if_new(event.kind);
+      if (replay::makes_block(event.kind)) ++count_;
     });
     count_ = 0;
     event_ = 0;
@@ -54,12 +54,6 @@ class Reader {
   }
 
  private:
-  static bool is_new(EventKind kind) {
-    return kind == EventKind::kMalloc || kind == EventKind::kCalloc || kind == EventKind::kAligned ||
-           kind == EventKind::kRealloc || kind == EventKind::kMap;
-  }
-  void count_if_new(EventKind kind) { count_ += is_new(kind) ? 1 : 0; }
-
   [[nodiscard]] std::uint32_t block(std::uint64_t age) const {
     if (age < count_) return static_cast<std::uint32_t>(count_ - 1 - age);
     file_.damaged(fmt::format("process {}, event {}", process_, event_),
@@ -80,28 +74,20 @@ class Reader {
   }
 
   void take(const replay::Event& event) {
+    const bool had = event.kind == EventKind::kRealloc && event.first != 0;
+    const std::uint32_t before = had ? block(event.first - 1) : 0;
+    if (replay::makes_block(event.kind)) ++count_;
     switch (event.kind) {
       case EventKind::kMalloc:
+        return make(What::kMalloc, event.first, 0);
       case EventKind::kCalloc:
+        return make(What::kCalloc, event.first, 0);
       case EventKind::kAligned:
-        ++count_;
-        make(event.kind == EventKind::kMalloc   ? What::kMalloc
-             : event.kind == EventKind::kCalloc ? What::kCalloc
-                                                : What::kAligned,
-             event.first, event.kind == EventKind::kAligned ? std::max(event.second, kLeastAlignment) : 0);
-        return;
-      case EventKind::kRealloc: {
-        const bool had = event.first != 0;
-        const std::uint32_t before = had ? block(event.first - 1) : 0;
-        ++count_;
-        make(had ? What::kRealloc : What::kMalloc, event.second, before);
-        return;
-      }
+        return make(What::kAligned, event.first, std::max(event.second, kLeastAlignment));
+      case EventKind::kRealloc:
+        return make(had ? What::kRealloc : What::kMalloc, event.second, before);
       case EventKind::kFree:
         calls_.push_back({What::kFree, block(event.first), 0, 0});
-        return;
-      case EventKind::kMap:
-        ++count_;
         return;
       default:
         return;

@@ -1,4 +1,4 @@
-"""A heat map of ratios: a row a program, a column a contender, 1 is white."""
+"""Heat maps of ratios beside each other: a row a program, a column a contender, 1 is white."""
 
 from __future__ import annotations
 
@@ -6,14 +6,39 @@ from typing import Sequence
 
 from matplotlib import colors
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from zerotax_plots import style
+from zerotax_plots.layout import MARGIN, WIDTH, Layout
 from zerotax_plots.units import number_text
 
 
-def draw_heat(axes: Axes, rows: Sequence[tuple[str, Sequence[float | str]]], contenders: Sequence[str],
-              norm: colors.LogNorm) -> None:
-    """Draws it. A word in the place of a ratio says why there is none."""
+GAP, HEADING, ROW = 0.14, 0.42, 0.27   # inches
+# Name and values of each row; a word in the place of a ratio says why there is none.
+Rows = Sequence[tuple[str, Sequence["float | str"]]]
+
+
+def draw_panels(page: Layout, panels: Sequence[tuple[str, Rows, colors.LogNorm]], contenders: Sequence[str], xlabel: str,
+                left: float, below: float) -> Figure:
+    """A figure of maps with the same rows: title, rows and norm of each. `left`, `below`: inches for the names."""
+    height = ROW * len(panels[0][1])
+    figure = page.figure(HEADING + height + below)
+    total = figure.get_figheight()
+    width = (WIDTH - left - MARGIN - GAP * (len(panels) - 1)) / len(panels)
+    for number, (title, rows, norm) in enumerate(panels):
+        axes = figure.add_axes(((left + number * (width + GAP)) / WIDTH, (page.foot + below) / total, width / WIDTH,
+                                height / total))
+        _draw(axes, rows, contenders, norm)
+        axes.set_title(title, loc="left", fontsize=11, pad=7)
+        axes.set_xlabel(xlabel)
+        axes.tick_params(labelleft=number == 0)
+        if number == 0:
+            axes.set_ylabel("program")
+            axes.yaxis.set_label_coords(-(left - 0.2) / width, 0.5)
+    return figure
+
+
+def _draw(axes: Axes, rows: Rows, contenders: Sequence[str], norm: colors.LogNorm) -> None:
     axes.imshow([[float("nan") if isinstance(value, str) else value for value in values] for _, values in rows],
                 cmap="PuOr_r", norm=norm, aspect="auto")
     for row, (_, values) in enumerate(rows):

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -32,13 +31,13 @@ constexpr const char* kPmu = "/sys/bus/event_source/devices/uprobe/type";
 constexpr int kNotSupported = 524;
 constexpr const char* kGoClear = "runtime.memclrNoHeapPointers";
 
-/// Of what a call was told, in the order of a sample: rax, rbx, rdx, rsi.
+/// The registers that hold arguments, in the order that a sample has them: rax, rbx, rdx, rsi.
 constexpr std::uint64_t kRegisters =
     1U << PERF_REG_X86_AX | 1U << PERF_REG_X86_BX | 1U << PERF_REG_X86_DX | 1U << PERF_REG_X86_SI;
 
 /// Nothing of any other function, and of one whose calls another counts.
-std::optional<StoringFunction::Told> told_by(const std::string& name) {
-  using enum StoringFunction::Told;
+std::optional<StoringFunction::Convention> convention_of(const std::string& name) {
+  using enum StoringFunction::Convention;
   if (name == kGoClear) return kGo;
   if (name.find("chk") != std::string::npos || name.find("wmemset") != std::string::npos) return std::nullopt;
   if (name == "memset" || name.starts_with("__memset_")) return kMemset;
@@ -47,42 +46,12 @@ std::optional<StoringFunction::Told> told_by(const std::string& name) {
 }
 
 /// glibc's variants for AVX begin with vmovd %esi, %xmm0, or vpxor %xmm0, %xmm0, %xmm0 and vmovd %esi, %xmm1, on which
-/// the kernel takes no breakpoint. These change nothing of what the function was told: the next instruction does as
-/// well.
+/// the kernel takes no breakpoint. None of them changes an argument, so the instruction behind them does as well.
 std::uint64_t probed_offset(const ElfFile& file, std::uint64_t offset) {
   constexpr std::uint64_t kBytes = 4;
   static const std::set<std::string> skipped{"\xc5\xf9\x6e\xc6", "\xc5\xf9\xef\xc0", "\xc5\xf9\x6e\xce"};
   while (skipped.count(file.bytes(offset, kBytes).value_or("")) != 0) offset += kBytes;
   return offset;
-}
-
-struct MappedFile {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t inode = 0;
-  std::string name;
-};
-
-/// The files whose code a process has mapped.
-std::vector<MappedFile> mapped_code(pid_t pid) {
-  std::vector<MappedFile> found;
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long begin = 0;
-    unsigned long end = 0;
-    unsigned long offset = 0;
-    unsigned long inode = 0;
-    char permissions[5]{};
-    int path = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %lu %n", &begin, &end, permissions, &offset, &inode, &path) <
-        5) {
-      continue;
-    }
-    if (permissions[2] == 'x' && inode != 0)
-      found.push_back({begin, end, offset, inode, line.substr(static_cast<std::size_t>(path))});
-  }
-  return found;
 }
 
 std::uint32_t pmu_type() {
@@ -102,34 +71,52 @@ std::vector<StoringFunction> storing_functions(const std::string& path) {
   for (const ElfFile::Function& function : file.functions()) {
     const std::string own = libc_function(path, function.address);
     const std::string& name = own.empty() ? function.name : own;
-    const auto told = told_by(name);
-    if (told && offsets.insert(function.file_offset).second) {
-      found.push_back({name, path, probed_offset(file, function.file_offset), *told});
+    const auto convention = convention_of(name);
+    if (convention && offsets.insert(function.file_offset).second) {
+      found.push_back({name, path, probed_offset(file, function.file_offset), *convention});
     }
   }
   // A stripped C library names only what picks them.
   for (const auto& [name, address] : libc_functions(path)) {
-    const auto told = told_by(name);
+    const auto convention = convention_of(name);
     const auto offset = file.offset_of(address);
-    if (told && offset && offsets.insert(*offset).second) {
-      found.push_back({name, path, probed_offset(file, *offset), *told});
+    if (convention && offset && offsets.insert(*offset).second) {
+      found.push_back({name, path, probed_offset(file, *offset), *convention});
     }
   }
   return found;
 }
 
-StoreSizesWatch::StoreSizesWatch(std::vector<pid_t> processes) : processes_(std::move(processes)) {
-  pmu_type();
+void StoreSizesWatch::Seen::add(std::uint64_t bytes_of_call) {
+  const std::uint64_t from = std::bit_floor(bytes_of_call);
+  Seen one{1, bytes_of_call, bytes_of_call, bytes_of_call, {}};
+  one.sizes[from] = {from, 1, bytes_of_call};
+  add(one);
+}
+
+void StoreSizesWatch::Seen::add(const Seen& more) {
+  calls += more.calls;
+  bytes += more.bytes;
+  least = std::min(least, more.least);
+  most = std::max(most, more.most);
+  for (const auto& [from, size] : more.sizes) {
+    SizeClass& sum = sizes[from];
+    sum = {from, sum.calls + size.calls, sum.bytes + size.bytes};
+  }
+}
+
+StoreSizesWatch::StoreSizesWatch(std::vector<pid_t> processes)
+    : processes_(std::move(processes)), type_(pmu_type()), streams_(kBufferBytes, false) {
   for (const pid_t pid : processes_) find_functions(pid);
   if (functions_.empty()) {
     throw MachineError("--sizes: no function that stores zeros was found in the watched processes",
                        "leave --sizes out: stores of zeros are sampled");
   }
-  streams_ = std::make_unique<PerfStreams>(kBufferBytes, false);
   allow_many_files();
-  for (const pid_t pid : processes_) {
-    for (const pid_t thread : process_threads(pid)) open(thread);
-  }
+  for_each_thread(processes_, [this](pid_t thread) {
+    open(thread);
+    return true;
+  });
   if (unwatched_.size() == functions_.size()) {
     throw MachineError(fmt::format("--sizes: this kernel cannot put an uprobe on {}", fmt::join(unwatched_, ", ")),
                        "leave --sizes out: stores of zeros are sampled");
@@ -148,7 +135,8 @@ StoreSizesWatch::~StoreSizesWatch() {
 }
 
 void StoreSizesWatch::find_functions(pid_t pid) {
-  for (const MappedFile& mapped : mapped_code(pid)) {
+  for (const ProcessMapping& mapped : process_mappings(pid)) {
+    if (!mapped.executable || mapped.inode == 0) continue;
     const std::string path = files_.find(pid, mapped.begin, mapped.end, mapped.name, mapped.inode);
     const bool known = std::any_of(functions_.begin(), functions_.end(),
                                    [&](const StoringFunction& each) { return each.path == path; });
@@ -162,7 +150,7 @@ void StoreSizesWatch::open(pid_t thread) {
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const StoringFunction& function = functions_[i];
     perf_event_attr attributes{};
-    attributes.type = pmu_type();
+    attributes.type = type_;
     attributes.config1 = reinterpret_cast<std::uintptr_t>(function.path.c_str());
     attributes.config2 = function.file_offset;
     attributes.sample_period = 1;
@@ -172,7 +160,7 @@ void StoreSizesWatch::open(pid_t thread) {
     attributes.inherit = 1;
     for (int cpu = 0; cpu < cpus; ++cpu) {
       try {
-        streams_->open(attributes, thread, false, cpu, static_cast<unsigned>(i));
+        streams_.open(attributes, thread, false, cpu, static_cast<unsigned>(i));
       } catch (const std::system_error& refusal) {
         const int error = refusal.code().value();
         if (error == ENODEV) continue;  // an offline CPU
@@ -188,13 +176,13 @@ void StoreSizesWatch::open(pid_t thread) {
 }
 
 void StoreSizesWatch::read() {
-  streams_->read([this](const perf_event_header& header, PerfRecordReader reader) {
+  streams_.read([this](const perf_event_header& header, PerfRecordReader reader) {
     if (header.type == PERF_RECORD_SAMPLE) take(reader);
   });
 }
 
 void StoreSizesWatch::take(PerfRecordReader reader) {
-  const auto source = streams_->source_of(reader.take<std::uint64_t>());
+  const auto source = streams_.source_of(reader.take<std::uint64_t>());
   const auto pid = static_cast<pid_t>(reader.take<std::uint32_t>());
   reader.skip(4);  // the thread
   if (!source || reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return;
@@ -204,40 +192,35 @@ void StoreSizesWatch::take(PerfRecordReader reader) {
   const auto rsi = reader.take<std::uint64_t>();
   if (reader.take<std::uint64_t>() < sizeof(std::uint64_t)) return;  // no stack
   const auto back = reader.take<std::uint64_t>();
-  using enum StoringFunction::Told;
-  const StoringFunction::Told told = functions_[*source].told;
-  if (told == kMemset && (rsi & 0xff) != 0) {
+  using enum StoringFunction::Convention;
+  const StoringFunction::Convention convention = functions_[*source].convention;
+  if (convention == kMemset && (rsi & 0xff) != 0) {
     ++other_bytes_calls_;
     return;
   }
-  const std::uint64_t bytes = told == kGo ? rbx : told == kBzero ? rsi : rdx;
+  const std::uint64_t bytes = convention == kGo ? rbx : convention == kBzero ? rsi : rdx;
   const auto [entry, is_new] = callers_.try_emplace({pid, back, *source});
-  auto& [place, seen] = entry->second;
-  if (is_new) place = place_of(pid, back);
-  ++seen.calls;
-  seen.bytes += bytes;
-  seen.least = std::min(seen.least, bytes);
-  seen.most = std::max(seen.most, bytes);
-  const auto bits = static_cast<unsigned>(std::bit_width(bytes));
-  SizeClass& size = seen.sizes[bits];
-  size.from_bytes = bits == 0 ? 0 : std::uint64_t{1} << (bits - 1);
-  ++size.calls;
-  size.bytes += bytes;
+  auto& [spot, seen] = entry->second;
+  if (is_new) spot = spot_of(pid, back);
+  seen.add(bytes);
 }
 
 /// While the process lives; of one that is gone, as in one that may have forked it.
-StoreSizesWatch::Place StoreSizesWatch::place_of(pid_t pid, std::uint64_t address) {
+Spot StoreSizesWatch::spot_of(pid_t pid, std::uint64_t address) {
+  Spot spot{{fmt::format("{:#x}", address), ""}, "", "", address};
   std::vector<pid_t> tried{pid};
   tried.insert(tried.end(), processes_.begin(), processes_.end());
   for (const pid_t each : tried) {
-    for (const MappedFile& mapped : mapped_code(each)) {
-      if (address < mapped.begin || address >= mapped.end) continue;
-      const std::string path = files_.find(each, mapped.begin, mapped.end, mapped.name, mapped.inode);
-      const std::uint64_t bias = ElfFile(path).load_bias(mapped.begin, mapped.offset).value_or(mapped.begin);
-      return {path, mapped.name, address - 1 - bias};  // within the call
+    for (const ProcessMapping& mapped : process_mappings(each)) {
+      if (!mapped.executable || mapped.inode == 0 || address < mapped.begin || address >= mapped.end) continue;
+      spot.name = mapped.name;
+      spot.path = files_.find(each, mapped.begin, mapped.end, mapped.name, mapped.inode);
+      // Within the call, which the address lies behind.
+      spot.address -= 1 + ElfFile(spot.path).load_bias(mapped.begin, mapped.file_offset).value_or(mapped.begin);
+      return spot;
     }
   }
-  return {"", "", address};
+  return spot;
 }
 
 StoreSizes StoreSizesWatch::finish() {
@@ -250,41 +233,26 @@ StoreSizes StoreSizesWatch::finish() {
   for (const std::string& each : unwatched_) names.erase(each);
   sizes.functions.assign(names.begin(), names.end());
   sizes.unwatched.assign(unwatched_.begin(), unwatched_.end());
-  sizes.lost_calls = streams_->lost();
+  sizes.lost_calls = streams_.lost();
   sizes.other_bytes_calls = other_bytes_calls_;
   Symbols symbols;
   // Of several processes, and of variants of a function, the callers are one.
-  std::map<std::pair<std::string, std::string>, StoreCaller> merged;
+  std::map<std::pair<std::string, std::string>, std::pair<NamedFrame, Seen>> merged;
   for (const auto& [key, found] : callers_) {
-    const auto& [place, seen] = found;
-    NamedFrame frame = symbols.frame(place.path, {}, place.address);
-    if (!place.name.empty()) frame.module = place.name;
-    const std::string& name = functions_[std::get<2>(key)].name;
-    const auto [entry, is_new] = merged.try_emplace({frame_label(frame, false), name});
-    StoreCaller& caller = entry->second;
-    if (is_new) {
-      caller.frame = frame;
-      caller.function = name;
-      caller.smallest_bytes = seen.least;
-    }
-    caller.calls += seen.calls;
-    caller.bytes += seen.bytes;
-    caller.smallest_bytes = std::min(caller.smallest_bytes, seen.least);
-    caller.largest_bytes = std::max(caller.largest_bytes, seen.most);
-    for (const auto& by_bits : seen.sizes) {
-      const SizeClass& size = by_bits.second;
-      auto at = std::find_if(caller.sizes.begin(), caller.sizes.end(),
-                             [&](const SizeClass& each) { return each.from_bytes >= size.from_bytes; });
-      if (at == caller.sizes.end() || at->from_bytes != size.from_bytes) {
-        at = caller.sizes.insert(at, {size.from_bytes, 0, 0});
-      }
-      at->calls += size.calls;
-      at->bytes += size.bytes;
-    }
+    const auto& [spot, seen] = found;
+    NamedFrame frame = name_spots({spot}, symbols).front();
+    auto& [first, sum] = merged[{frame_label(frame, false), functions_[std::get<2>(key)].name}];
+    if (sum.calls == 0) first = std::move(frame);
+    sum.add(seen);
     sizes.calls += seen.calls;
     sizes.bytes += seen.bytes;
   }
-  for (auto& [key, caller] : merged) sizes.callers.push_back(std::move(caller));
+  for (auto& [key, found] : merged) {
+    auto& [frame, seen] = found;
+    StoreCaller caller{std::move(frame), key.second, seen.calls, seen.bytes, seen.least, seen.most, {}};
+    for (const auto& [from, size] : seen.sizes) caller.sizes.push_back(size);
+    sizes.callers.push_back(std::move(caller));
+  }
   std::stable_sort(sizes.callers.begin(), sizes.callers.end(),
                    [](const StoreCaller& a, const StoreCaller& b) { return a.bytes > b.bytes; });
   return sizes;

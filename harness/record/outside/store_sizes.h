@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -13,16 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "observe/symbols.h"
 #include "os/perf_streams.h"
 #include "os/process_file.h"
+#include "record/outside/places.h"
 #include "record/result.h"
 
 namespace zerotax::record {
 
-/// Where a function that stores zeros begins, and how it is told what to store.
+/// A function that stores zeros: where it begins, and where its arguments are.
 struct StoringFunction {
-  enum class Told {
+  enum class Convention {
     kMemset,  ///< memset(block, byte, bytes), by the C calling convention
     kBzero,   ///< bzero(block, bytes)
     kGo,      ///< runtime.memclrNoHeapPointers(block, bytes), by Go's (1.17 and later)
@@ -30,7 +29,7 @@ struct StoringFunction {
   std::string name;
   std::string path;  ///< by which the file can be read
   std::uint64_t file_offset = 0;
-  Told told = Told::kMemset;
+  Convention convention = Convention::kMemset;
 };
 
 /// Those of a file, by its symbols, and of our C library by where our own calls go. Variants of one function that the
@@ -51,17 +50,15 @@ class StoreSizesWatch {
   StoreSizes finish();
 
  private:
-  struct Place {
-    std::string path;
-    std::string name;
-    std::uint64_t address = 0;  ///< in the file
-  };
   struct Seen {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t least = UINT64_MAX;
     std::uint64_t most = 0;
-    std::map<unsigned, SizeClass> sizes;  ///< by the bits of the size
+    std::map<std::uint64_t, SizeClass> sizes{};  ///< by their smallest
+
+    void add(std::uint64_t bytes_of_call);
+    void add(const Seen& more);
   };
   using Caller = std::tuple<pid_t, std::uint64_t, std::size_t>;  ///< process, where it returns to, function
 
@@ -69,14 +66,15 @@ class StoreSizesWatch {
   void open(pid_t thread);
   void read();
   void take(PerfRecordReader reader);
-  [[nodiscard]] Place place_of(pid_t pid, std::uint64_t address);
+  [[nodiscard]] Spot spot_of(pid_t pid, std::uint64_t address);
 
   std::vector<pid_t> processes_;
+  std::uint32_t type_;  ///< of events: the PMU's number
   std::vector<StoringFunction> functions_;
   std::set<std::string> unwatched_;  ///< of these: their first instruction takes no breakpoint
-  std::unique_ptr<PerfStreams> streams_;
+  PerfStreams streams_;
   ProcessFiles files_;
-  std::map<Caller, std::pair<Place, Seen>> callers_;
+  std::map<Caller, std::pair<Spot, Seen>> callers_;
   std::uint64_t other_bytes_calls_ = 0;
   std::atomic<bool> done_ = false;
   std::thread reader_;
