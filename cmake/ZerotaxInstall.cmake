@@ -13,7 +13,7 @@ set(private lib/zerotax)
 
 get_property(allocators GLOBAL PROPERTY ZEROTAX_ALLOCATORS)
 list(TRANSFORM allocators PREPEND bench- OUTPUT_VARIABLE programs)
-foreach(target IN ITEMS zerotax fork-target run-metered replay-calls zerotax-contract fork-snapshot recv-server ${programs})
+foreach(target IN ITEMS zerotax fork-target run-metered zerotax-guest-init replay-calls zerotax-contract fork-snapshot recv-server ${programs})
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${private}/bin)
   endif()

@@ -2,8 +2,8 @@
 
 usage: convert.py TRACE OUT.calls
 
-Known are the text of glibc's mtrace(3), and the log of Firefox's logalloc. Neither says which pages of a block a program
-wrote to: all of them count as written. mtrace names no threads.
+Known are the text of glibc's mtrace(3), the binary trace of glibc's malloc-trace-utils, and the log of Firefox's logalloc.
+None says which pages of a block a program wrote to: all of them count as written. mtrace names no threads.
 """
 from __future__ import annotations
 
@@ -75,6 +75,41 @@ def of_logalloc(lines: list[str]) -> Iterator[Call]:
             yield int(process), int(thread or 0), kinds[call], sizes, old, new
 
 
+# Of malloc-trace-utils: thread, kind of call in the lowest byte, ptr1 (old block), ptr2 (new block), size, size2
+# (alignment), size3, and room for more. The first record has a magic number, and the size of a pointer.
+TRACE_RECORD = struct.Struct("<iI5Q16x")
+TRACE_MAGIC = (255, 0x1234, 8)
+TRACE_KINDS = ["", "malloc", "calloc", "free", "realloc", "aligned", "aligned", "aligned", "aligned"]
+POSIX_MEMALIGN = 8
+PAGE = 4096
+
+
+def is_of_trace_utils(data: bytes) -> bool:
+    """Whether the first record is that of malloc-trace-utils."""
+    if len(data) < TRACE_RECORD.size:
+        return False
+    _, kind, old, _, size, _, _ = TRACE_RECORD.unpack_from(data)
+    return (kind & 255, old, size) == TRACE_MAGIC
+
+
+def of_trace_utils(data: bytes) -> Iterator[Call]:
+    """Records of 64 bytes in the order in which the calls began; those that were never written are zero."""
+    for number, record in enumerate(TRACE_RECORD.iter_unpack(data[:len(data) // TRACE_RECORD.size * TRACE_RECORD.size])):
+        thread, flags, old, new, size, alignment, _ = record
+        kind = flags & 255
+        if kind in (0, TRACE_MAGIC[0]):
+            continue
+        if kind >= len(TRACE_KINDS):
+            raise Unreadable(f"record {number} has a call of kind {kind}")
+        call = TRACE_KINDS[kind]
+        # posix_memalign has its error there, valloc and pvalloc no alignment.
+        before = "" if call == "aligned" or old == 0 else str(old)
+        if kind == POSIX_MEMALIGN and old != 0 or call == "free" and not before or call != "free" and new == 0:
+            continue
+        sizes = [] if call == "free" else [size, alignment or PAGE] if call == "aligned" else [size]
+        yield 0, thread, call, sizes, before or None, str(new) if call != "free" else None
+
+
 class Process:
     """The events of a process, as docs/replay.md describes them."""
 
@@ -134,14 +169,20 @@ def part(kind: int, process: int, raw: bytes) -> bytes:
 
 def converted(trace: Path) -> bytes:
     """The file for a trace. Throws Unreadable."""
-    lines = trace.read_text(encoding="utf-8", errors="replace").splitlines()
-    is_mtrace = any(line.startswith(("= Start", "@ ")) for line in lines[:2])
+    data = trace.read_bytes()
+    lines = data.decode("utf-8", errors="replace").splitlines()
+    if is_of_trace_utils(data):
+        calls, format_name = of_trace_utils(data), "malloc-trace-utils"
+    elif any(line.startswith(("= Start", "@ ")) for line in lines[:2]):
+        calls, format_name = of_mtrace(lines), "mtrace"
+    else:
+        calls, format_name = of_logalloc(lines), "logalloc"
     processes: dict[int, Process] = {}
-    for process, thread, *call in (of_mtrace if is_mtrace else of_logalloc)(lines):
+    for process, thread, *call in calls:
         processes.setdefault(process, Process()).add(thread, *call)
     if not processes:
         raise Unreadable("it has no calls")
-    why = {"na": "a trace of mtrace has no counts" if is_mtrace else "a log of logalloc has no counts"}
+    why = {"na": f"a trace of {format_name} has no counts"}
     about = {"schema": "zerotax.calls/1", "zerotax_version": "convert.py", "allocator": "", "env": [], "limited": False,
              "processes": [each.row(trace.stem) for each in processes.values()], "recorded": dict.fromkeys(COUNTS, why)}
     parts = [part(1, number, bytes(each.events[at:at + PART_BYTES]))
@@ -156,7 +197,7 @@ def main() -> None:
     try:
         data = converted(Path(sys.argv[1]))
     except (Unreadable, OSError, ValueError) as failure:
-        print(f"convert.py: {sys.argv[1]} is no trace of mtrace or logalloc: {failure}", file=sys.stderr)
+        print(f"convert.py: {sys.argv[1]} is no trace of mtrace, malloc-trace-utils or logalloc: {failure}", file=sys.stderr)
         sys.exit(2)
     Path(sys.argv[2]).write_bytes(data)
 

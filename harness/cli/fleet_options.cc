@@ -5,17 +5,24 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/machine_option.h"
 #include "run/fleet/shards.h"
 #include "run/fleet/slurm.h"
 
 namespace zerotax {
 
 void FleetOptions::add(Arguments& arguments) {
-  static const std::vector<std::string> kPlaces{"local", "slurm"};
-  arguments.option("--on", on_, "where to measure: local, or slurm: as an array of jobs, on the nodes of a cluster")
+  arguments
+      .option("--on", on_,
+              "where to measure: local; slurm: as an array of jobs, on the nodes of a cluster; or in a virtual machine, "
+              "as in vm:bookworm (`zerotax help on`)")
       .shown_as("PLACE")
-      .one_of(kPlaces)
-      .completed_by([] { return kPlaces; })
+      .word()
+      .completed_by([] {
+        std::vector<std::string> places = machine_places();
+        places.emplace_back("slurm");
+        return places;
+      })
       .with_default();
   of_slurm_ = {
       arguments

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "cli/colour.h"
 #include "cli/former_names.h"
+#include "cli/machine_option.h"
 #include "cli/parser.h"
 #include "files/output_kind.h"
 
@@ -75,6 +76,13 @@ bool is_forced(const CLI::App& command) {
   return output_rules().force || (option != nullptr && option->count() > 0);
 }
 
+/// Whether it makes sense to run it in a machine in which nothing else runs.
+bool takes_machine(const Entry& entry) {
+  const std::string name = entry.name;
+  if (entry.question == Question::kMachine) return name == "contract" || name == "doctor";
+  return entry.question != Question::kReport && name != "top";
+}
+
 std::vector<CLI::App*> verbs_of(CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; });
 }
@@ -123,10 +131,14 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
     }
     add_force_option(arguments);
     if (verbs.empty()) add_colour_option(arguments);
+    if (verbs.empty() && takes_machine(entry) && command->get_option_no_throw("--on") == nullptr) {
+      add_machine_option(arguments);
+    }
     command->callback([work, command, &status] {
       check_program(*command);
       output_rules() = {command->get_name(), is_forced(*command)};
-      status = work();
+      const auto elsewhere = run_on_machine(*command);
+      status = elsewhere ? static_cast<ExitStatus>(*elsewhere) : work();
     });
   }
 }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
+#include "files/cache_folder.h"
 #include "files/output_file.h"
 #include "history/document.h"
 #include "os/input_file.h"
@@ -16,26 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string cache_root() {
-  const char* given = std::getenv("XDG_CACHE_HOME");
-  // The specification of base directories: what is not absolute counts as not set.
-  if (given != nullptr && given[0] == '/') return given;
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && home[0] == '/') return std::string(home) + "/.cache";
-  throw UsageError("there is no folder to keep built versions in: neither XDG_CACHE_HOME nor HOME is set",
-                   "set XDG_CACHE_HOME to a folder");
-}
-
 }  // namespace
 
-Cache::Cache() : folder_(cache_root() + "/zerotax/history") {
-  std::error_code failure;
-  fs::create_directories(folder_, failure);
-  if (failure) {
-    throw UsageError(fmt::format("{} cannot be made: {}", folder_, failure.message()),
-                     "set XDG_CACHE_HOME to a folder that you can write to");
-  }
-}
+Cache::Cache() : folder_(cache_folder("history")) {}
 
 std::string Cache::build_folder(const Commit& commit, const Recipe& recipe) const {
   return fmt::format("{}/{}-{}", folder_, commit.id.substr(0, 16), digits_of(commit.id + key_of(recipe)));

@@ -64,7 +64,7 @@ AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
     say(samples.na_inline, "this allocator watches its own mappings, and write protection would change them");
   } else if (!tracker_.available()) {
     say(samples.na_inline, tracker_.reason());
-  } else if (pagemap_.method() != Pagemap::Method::kScan) {
+  } else if (tracker_.method() == WriteTracker::Method::kAsynchronous && pagemap_.method() != Pagemap::Method::kScan) {
     say(samples.na_inline, pagemap_.no_scan_reason());
   }
   if (pagemap_.method() != Pagemap::Method::kNone && !pagemap_.knows_zero_page()) {

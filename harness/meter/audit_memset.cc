@@ -51,7 +51,7 @@ void AuditMeter::note_stores_beside(std::uintptr_t page) {
   scratch_.clear();
   if (!pagemap_.populated(range, scratch_) || scratch_.size() == 0) return;
   if (tracker_.is_watched(range)) {
-    if (WriteTracker::is_written(pagemap_, range)) stored_.add(range);
+    if (tracker_.is_written(pagemap_, range)) stored_.add(range);
   } else if ((!populated_before_.contains(page) || dropped_.contains(page)) && !populated_.contains(page)) {
     stored_.add(range);
   } else {

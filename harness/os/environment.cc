@@ -69,7 +69,7 @@ Environment describe_environment() {
       Capabilities{scan                                         ? "PAGEMAP_SCAN"
                    : pagemap.method() == Pagemap::Method::kRead ? "read"
                                                                 : pagemap.reason(),
-                   tracker.available() ? "userfaultfd, asynchronous" : std::string(tracker.reason()), ::geteuid() == 0};
+                   tracker.name(), ::geteuid() == 0};
   return found;
 }
 

@@ -155,6 +155,10 @@ bool Pagemap::for_each_written(AddressRange range, Visit visit, void* context) c
          scan(range, kZeroFrame | guard_, kWritten | kZeroFrame | guard_, kPresent | kSwapped, visit, context);
 }
 
+bool Pagemap::for_each_soft_dirty(AddressRange range, Visit visit, void* context) const {
+  return method_ != Method::kNone && read(range, Kind::kSoftDirty, visit, context);
+}
+
 bool Pagemap::written(AddressRange range, RangeList& written) const {
   return for_each_written(range, add_to_list, &written) && written.complete();
 }
@@ -198,7 +202,8 @@ bool Pagemap::read(AddressRange range, Kind kind, Visit visit, void* context) co
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
       const PagemapEntry entry(entries[i]);
-      const bool counts = kind != Kind::kAnonymous || !entry.of_file();
+      const bool counts = (kind != Kind::kAnonymous || !entry.of_file()) &&
+                          (kind != Kind::kSoftDirty || entry.soft_dirty());
       if (counts && entry.populated() && is_zero_page(entry) == (kind == Kind::kZeroPage)) {
         visit(context, {address, address + kPageBytes});
       }

@@ -75,14 +75,18 @@ class Pagemap {
   /// The same, passed range by range.
   bool for_each_written(AddressRange range, Visit visit, void* context) const;
 
+  /// Passes the pages of `range` whose soft-dirty bit is set, one by one: those of for_each_populated() that were
+  /// written or populated since the process cleared these bits. By either method. False if the kernel refused.
+  bool for_each_soft_dirty(AddressRange range, Visit visit, void* context) const;
+
   /// What the kernel says of the page of an address; nothing if it refused.
   [[nodiscard]] std::optional<PagemapEntry> entry(std::uintptr_t address) const;
 
  private:
   bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
             void* context) const;
-  enum class Kind { kAny, kAnonymous, kZeroPage };
-  /// `kind`: what is populated, of it what is anonymous, or instead of it the shared zero page.
+  enum class Kind { kAny, kAnonymous, kZeroPage, kSoftDirty };
+  /// `kind`: what is populated, of it what is anonymous or soft-dirty, or instead of it the shared zero page.
   bool read(AddressRange range, Kind kind, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
   void learn_guards();

@@ -19,6 +19,8 @@ class PagemapEntry {
   [[nodiscard]] bool of_file() const { return bit(61); }
   /// Mapped by this process alone.
   [[nodiscard]] bool exclusive() const { return bit(56); }
+  /// Written since the process cleared its soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst).
+  [[nodiscard]] bool soft_dirty() const { return bit(55); }
   /// The number of the page frame of a present page; 0 for all but root (CAP_SYS_ADMIN).
   [[nodiscard]] std::uint64_t frame() const { return present() ? bits_ & ((std::uint64_t{1} << 55) - 1) : 0; }
 

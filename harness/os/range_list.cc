@@ -14,7 +14,7 @@ constexpr std::size_t kCapacity = std::size_t{8} << 20;
 constexpr std::size_t kFirst = 4096;
 
 // For a process that may not have that much address space, or none at all: enough for what is not too much in pieces.
-constexpr std::size_t kSpares = 20;
+constexpr std::size_t kSpares = 24;
 constexpr std::size_t kSpareCapacity = 1024;
 AddressRange spares[kSpares][kSpareCapacity];
 bool spare_taken[kSpares];

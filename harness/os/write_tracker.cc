@@ -3,12 +3,17 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 
 #include "os/kernel_version.h"
 #include "os/mappings.h"
+#include "os/pagemap_entry.h"
 
 namespace zerotax {
 namespace {
@@ -18,24 +23,99 @@ constexpr int kUserModeOnly = 1;
 constexpr std::uint64_t kFeatureWpUnpopulated = 1 << 13;
 constexpr std::uint64_t kFeatureWpAsync = 1 << 15;
 
+void add_to(void* list, AddressRange pages) { static_cast<RangeList*>(list)->add(pages); }
+
+bool clear_bits(int clear_refs) { return ::write(clear_refs, "4", 1) == 1; }
+
+/// A kernel without these bits says 0 of every page, and takes every wish to clear them.
+bool keeps_soft_dirty(int clear_refs) {
+  void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  const UniqueFd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  const auto is_dirty = [&] {
+    *static_cast<volatile char*>(page) = 1;
+    std::uint64_t bits = 0;
+    const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / kPageBytes * sizeof bits);
+    return ::pread(pagemap.get(), &bits, sizeof bits, offset) == sizeof bits && PagemapEntry(bits).soft_dirty();
+  };
+  const bool kept = is_dirty() && clear_bits(clear_refs) && is_dirty();
+  ::munmap(page, kPageBytes);
+  return kept;
+}
+
+/// Adds what is in either list, but not in `without`, in ascending order.
+void add_both(const RangeList& one, const RangeList& other, AddressRange without, RangeList& sum) {
+  const AddressRange* left = one.begin();
+  const AddressRange* right = other.begin();
+  std::uintptr_t done = 0;
+  while (left != one.end() || right != other.end()) {
+    const bool takes_left = right == other.end() || (left != one.end() && left->begin < right->begin);
+    const AddressRange next = takes_left ? *left++ : *right++;
+    const AddressRange rest{std::max(next.begin, done), next.end};
+    if (rest.end <= rest.begin) continue;
+    done = rest.end;
+    const AddressRange common = rest.intersect(without);
+    if (common.bytes() == 0) {
+      sum.add(rest);
+    } else {
+      sum.add({rest.begin, common.begin});
+      sum.add({common.end, rest.end});
+    }
+  }
+}
+
 }  // namespace
 
 WriteTracker::WriteTracker() {
-  fd_ = UniqueFd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly)));
-  if (!fd_) {
-    reason_ = errno == EMFILE ? "no descriptor is left for userfaultfd (RLIMIT_NOFILE)"
-                              : "userfaultfd is not permitted or not in this kernel";
+  const char* wanted = std::getenv("ZEROTAX_WRITE_TRACKING");
+  if (wanted != nullptr && std::strcmp(wanted, "none") == 0) {
+    reason_ = "switched off by ZEROTAX_WRITE_TRACKING=none";
     return;
+  }
+  if (wanted == nullptr || std::strcmp(wanted, "soft-dirty") != 0) reason_ = open_asynchronous();
+  if (available()) return;
+  const char* otherwise = open_soft_dirty();
+  if (available() || reason_[0] == '\0') reason_ = available() ? "" : otherwise;
+}
+
+const char* WriteTracker::name() const {
+  switch (method_) {
+    case Method::kAsynchronous:
+      return "userfaultfd, asynchronous";
+    case Method::kSoftDirty:
+      return "soft-dirty bits";
+    case Method::kNone:
+      break;
+  }
+  return reason_;
+}
+
+const char* WriteTracker::open_asynchronous() {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly)));
+  if (!fd) {
+    return errno == EMFILE ? "no descriptor is left for userfaultfd (RLIMIT_NOFILE)"
+                           : "userfaultfd is not permitted or not in this kernel";
   }
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = kFeatureWpAsync | kFeatureWpUnpopulated;
-  if (::ioctl(fd_.get(), UFFDIO_API, &api) != 0) {
-    reason_ = why_refused(6, 7, "this kernel has no asynchronous write protection (Linux 6.7)",
-                          "userfaultfd's asynchronous write protection is denied in this process (by a seccomp "
-                          "filter?), or was left out of this kernel");
-    fd_.reset();
+  if (::ioctl(fd.get(), UFFDIO_API, &api) != 0) {
+    return why_refused(6, 7, "this kernel has no asynchronous write protection (Linux 6.7)",
+                       "userfaultfd's asynchronous write protection is denied in this process (by a seccomp "
+                       "filter?), or was left out of this kernel");
   }
+  fd_ = std::move(fd);
+  method_ = Method::kAsynchronous;
+  return "";
+}
+
+const char* WriteTracker::open_soft_dirty() {
+  UniqueFd fd(::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));
+  if (!fd) return "/proc/self/clear_refs cannot be opened";
+  if (!keeps_soft_dirty(fd.get())) return "this kernel keeps no soft-dirty bits (CONFIG_MEM_SOFT_DIRTY)";
+  fd_ = std::move(fd);
+  method_ = Method::kSoftDirty;
+  return "";
 }
 
 void WriteTracker::watch(AddressRange range, const Pagemap& pagemap) {
@@ -51,7 +131,35 @@ void WriteTracker::watch(AddressRange range, const Pagemap& pagemap) {
   for (std::size_t i = 0; i < count; ++i) watch_mapped(mapped[i], pagemap);
 }
 
+bool WriteTracker::forget_writes(AddressRange range, const Pagemap& pagemap) {
+  const std::size_t next = 1 - current_;
+  RangeList& before = remembered_[current_];
+  RangeList& after = remembered_[next];
+  after.clear();
+  RangeList& now = scratch_;
+  now.clear();
+  for_each_watched({0, ~std::uintptr_t{0}},
+                   [&](AddressRange piece) { pagemap.for_each_soft_dirty(piece, add_to, &now); });
+  add_both(before, now, range, after);
+  if (!now.complete() || !after.complete()) return false;
+  current_ = next;
+  // Many ranges are watched one after the other: only the first finds anything to clear.
+  bool dirty = now.size() > 0;
+  const auto note = [](void* any, AddressRange /*pages*/) { *static_cast<bool*>(any) = true; };
+  if (!dirty && !pagemap.for_each_soft_dirty(range, note, &dirty)) return false;
+  return !dirty || clear_bits(fd_.get());
+}
+
 void WriteTracker::watch_mapped(AddressRange range, const Pagemap& pagemap) {
+  if (method_ == Method::kSoftDirty) {
+    if (::madvise(reinterpret_cast<void*>(range.begin), range.bytes(), MADV_RANDOM) == 0 &&
+        forget_writes(range, pagemap)) {
+      add_piece(range);
+    } else {
+      unregister(range);
+    }
+    return;
+  }
   uffdio_register registration{};
   registration.range = {range.begin, range.bytes()};
   registration.mode = UFFDIO_REGISTER_MODE_WP;
@@ -68,6 +176,10 @@ void WriteTracker::watch_mapped(AddressRange range, const Pagemap& pagemap) {
     unregister(range);
     return;
   }
+  add_piece(range);
+}
+
+void WriteTracker::add_piece(AddressRange range) {
   for (std::size_t i = 0; i < count_; ++i) {
     // Pages that are watched one after the other are one piece.
     if (pieces_[i].bytes() == 0 || (pieces_[i].end != range.begin && pieces_[i].begin != range.end)) continue;
@@ -82,16 +194,21 @@ void WriteTracker::watch_mapped(AddressRange range, const Pagemap& pagemap) {
 void WriteTracker::watch_again(AddressRange range, const Pagemap& pagemap) {
   for (std::size_t i = 0; i < count_; ++i) {
     if (pieces_[i].intersect(range).bytes() != range.bytes()) continue;
-    if (!protect(range)) release(range);
+    const bool again = method_ == Method::kSoftDirty ? forget_writes(range, pagemap) : protect(range);
+    if (!again) release(range);
     return;
   }
   watch(range, pagemap);
 }
 
-bool WriteTracker::is_written(const Pagemap& pagemap, AddressRange range) {
+bool WriteTracker::is_written(const Pagemap& pagemap, AddressRange range) const {
   bool found = false;
   const auto note = [](void* written, AddressRange /*pages*/) { *static_cast<bool*>(written) = true; };
-  return pagemap.for_each_written(range, note, &found) && found;
+  if (method_ != Method::kSoftDirty) return pagemap.for_each_written(range, note, &found) && found;
+  for (const AddressRange& pages : remembered_[current_]) {
+    if (pages.intersect(range).bytes() > 0) return true;
+  }
+  return pagemap.for_each_soft_dirty(range, note, &found) && found;
 }
 
 bool WriteTracker::is_watched(AddressRange range) const {
@@ -145,7 +262,19 @@ void WriteTracker::watched(AddressRange range, RangeList& watched) const {
 }
 
 void WriteTracker::written(const Pagemap& pagemap, AddressRange range, RangeList& written) const {
-  for_each_watched(range, [&](AddressRange piece) { pagemap.written(piece, written); });
+  if (method_ != Method::kSoftDirty) {
+    for_each_watched(range, [&](AddressRange piece) { pagemap.written(piece, written); });
+    return;
+  }
+  scratch_.clear();
+  RangeList& before = scratch_;
+  for_each_watched(range, [&](AddressRange piece) {
+    for (const AddressRange& pages : remembered_[current_]) before.add(pages.intersect(piece));
+  });
+  RangeList& now = other_scratch_;
+  now.clear();
+  for_each_watched(range, [&](AddressRange piece) { pagemap.for_each_soft_dirty(piece, add_to, &now); });
+  add_both(before, now, {}, written);
 }
 
 void WriteTracker::stop() {
@@ -153,9 +282,15 @@ void WriteTracker::stop() {
     if (pieces_[i].bytes() > 0) unregister(pieces_[i]);
   }
   count_ = 0;
+  remembered_[current_].clear();
 }
 
 void WriteTracker::unregister(AddressRange range) const {
+  // What is no longer mapped is skipped.
+  if (method_ == Method::kSoftDirty) {
+    ::madvise(reinterpret_cast<void*>(range.begin), range.bytes(), MADV_NORMAL);
+    return;
+  }
   uffdio_range argument{range.begin, range.bytes()};
   if (::ioctl(fd_.get(), UFFDIO_UNREGISTER, &argument) == 0) return;
   // The allocator may have unmapped a part of it: the rest has to go piece by piece.

@@ -9,14 +9,27 @@
 
 namespace zerotax {
 
-/// Finds which pages were written, by whatever instruction: userfaultfd in asynchronous write-protect mode (Linux
-/// >= 6.7), which an unprivileged process may use for its own user-mode writes. Every write to a watched page costs a
-/// fault. Source: Documentation/admin-guide/mm/userfaultfd.rst, UFFD_FEATURE_WP_ASYNC. Allocates nothing.
+/// Finds which pages were written, by whatever instruction. Every first write to a watched page costs a fault. Needs no
+/// privilege. Allocates nothing. There are two methods:
+///
+/// - userfaultfd in asynchronous write-protect mode (Linux >= 6.7; UFFD_FEATURE_WP_ASYNC in
+///   Documentation/admin-guide/mm/userfaultfd.rst), of the watched ranges alone;
+/// - soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst; Debian's kernels keep them), which can only be cleared
+///   for the whole process: what was written before is remembered here. A mapping that is new has them set, and so has
+///   one that the kernel merges with it: a watched range gets a flag of its own (MADV_RANDOM, which changes nothing else
+///   for anonymous memory), so that none is merged.
 class WriteTracker {
  public:
+  enum class Method { kNone, kAsynchronous, kSoftDirty };
+
+  /// Takes the first method that works here. ZEROTAX_WRITE_TRACKING=soft-dirty|none in the environment limits the choice,
+  /// so that a fallback can be compared on a kernel that does not need it.
   WriteTracker();
 
-  [[nodiscard]] bool available() const { return static_cast<bool>(fd_); }
+  [[nodiscard]] Method method() const { return method_; }
+  [[nodiscard]] bool available() const { return method_ != Method::kNone; }
+  /// What it is called in results: "userfaultfd, asynchronous"; or why it is not available.
+  [[nodiscard]] const char* name() const;
   /// Why it is not available; empty otherwise.
   [[nodiscard]] const char* reason() const { return reason_; }
 
@@ -31,7 +44,7 @@ class WriteTracker {
 
   /// Whether all of these pages are being watched, and whether any of such pages was written.
   [[nodiscard]] bool is_watched(AddressRange range) const;
-  static bool is_written(const Pagemap& pagemap, AddressRange range);
+  bool is_written(const Pagemap& pagemap, AddressRange range) const;
 
   /// Stops watching the pages of `range`: their writes from now on are of no interest.
   void release(AddressRange range);
@@ -46,17 +59,28 @@ class WriteTracker {
   void stop();
 
  private:
+  [[nodiscard]] const char* open_asynchronous();
+  [[nodiscard]] const char* open_soft_dirty();
   void watch_mapped(AddressRange range, const Pagemap& pagemap);
+  void add_piece(AddressRange range);
+  /// From now on these pages count as not written; what else was is remembered.
+  bool forget_writes(AddressRange range, const Pagemap& pagemap);
   [[nodiscard]] bool protect(AddressRange range) const;
   void unregister(AddressRange range) const;
   template <typename Visit>
   void for_each_watched(AddressRange range, Visit visit) const;
 
   static constexpr std::size_t kPieces = 64;
-  UniqueFd fd_;
+  Method method_ = Method::kNone;
+  UniqueFd fd_;  ///< userfaultfd's, or /proc/self/clear_refs
   const char* reason_ = "";
   AddressRange pieces_[kPieces];
   std::size_t count_ = 0;
+  // kSoftDirty: pages that were written before the bits were cleared last, and room to make such a list anew.
+  RangeList remembered_[2];
+  std::size_t current_ = 0;
+  mutable RangeList scratch_;
+  mutable RangeList other_scratch_;
 };
 
 }  // namespace zerotax

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "zero_page.h"
@@ -11,12 +13,15 @@
 namespace zerotax {
 namespace {
 
-class WriteTrackerTest : public testing::Test {
+class WriteTrackerTest : public testing::TestWithParam<const char*> {
  protected:
+  ~WriteTrackerTest() override { ::unsetenv("ZEROTAX_WRITE_TRACKING"); }
   static constexpr std::size_t kPages = 64;
   void SetUp() override {
+    const bool asynchronous = std::string(GetParam()) == "asynchronous";
     if (!tracker.available()) GTEST_SKIP() << tracker.reason();
-    if (pagemap.method() != Pagemap::Method::kScan) GTEST_SKIP() << "no PAGEMAP_SCAN";
+    if (asynchronous != (tracker.method() == WriteTracker::Method::kAsynchronous)) GTEST_SKIP() << tracker.name();
+    if (asynchronous && pagemap.method() != Pagemap::Method::kScan) GTEST_SKIP() << "no PAGEMAP_SCAN";
     memory = static_cast<char*>(
         ::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ::madvise(memory, kPages * kPageBytes, MADV_NOHUGEPAGE);
@@ -41,33 +46,37 @@ class WriteTrackerTest : public testing::Test {
     return found;
   }
 
-  Pagemap pagemap;
+  /// The environment is read when it is made.
+  struct Method {
+    Method() { ::setenv("ZEROTAX_WRITE_TRACKING", GetParam(), 1); }
+  } method;
+  Pagemap pagemap{Pagemap::Sharing::kNever};
   WriteTracker tracker;
   char* memory = nullptr;
 };
 
-TEST_F(WriteTrackerTest, SeesStoresOfTheSameValueToWarmAndToFreshPages) {
+TEST_P(WriteTrackerTest, SeesStoresOfTheSameValueToWarmAndToFreshPages) {
   for (std::size_t page = 0; page < 32; ++page) write(page);  // half of them warm
   tracker.watch(pages(0, kPages), pagemap);
   for (const std::size_t page : {3U, 10U, 40U, 63U}) write(page);
   EXPECT_EQ(written(), (std::vector<std::size_t>{3, 10, 40, 63}));
 }
 
-TEST_F(WriteTrackerTest, ForgetsWhatWasWrittenToPagesThatItWatchesAgain) {
+TEST_P(WriteTrackerTest, ForgetsWhatWasWrittenToPagesThatItWatchesAgain) {
   for (std::size_t page = 0; page < 8; ++page) write(page);
   tracker.watch(pages(0, 8), pagemap);
   write(3);
   write(4);
   EXPECT_TRUE(tracker.is_watched(pages(3, 4)));
-  EXPECT_TRUE(WriteTracker::is_written(pagemap, pages(3, 4)));
+  EXPECT_TRUE(tracker.is_written(pagemap, pages(3, 4)));
   tracker.watch_again(pages(3, 4), pagemap);
-  EXPECT_FALSE(WriteTracker::is_written(pagemap, pages(3, 4)));
+  EXPECT_FALSE(tracker.is_written(pagemap, pages(3, 4)));
   EXPECT_EQ(written(), (std::vector<std::size_t>{4}));
   write(3);
   EXPECT_EQ(written(), (std::vector<std::size_t>{3, 4}));
 }
 
-TEST_F(WriteTrackerTest, WatchesManyPagesOneAfterTheOther) {
+TEST_P(WriteTrackerTest, WatchesManyPagesOneAfterTheOther) {
   for (std::size_t page = 0; page < kPages; ++page) write(page);
   // More pages than there are pieces, were they not joined; in both orders.
   for (std::size_t page = kPages / 2; page < kPages; ++page) tracker.watch_again(pages(page, page + 1), pagemap);
@@ -77,14 +86,46 @@ TEST_F(WriteTrackerTest, WatchesManyPagesOneAfterTheOther) {
   EXPECT_EQ(written(), (std::vector<std::size_t>{0, 31, 32, 63}));
 }
 
-TEST_F(WriteTrackerTest, SeesNoReads) {
+TEST_P(WriteTrackerTest, RemembersWhatWasWrittenWhenMoreIsWatched) {
+  for (std::size_t page = 0; page < kPages; ++page) write(page);
+  tracker.watch(pages(0, 20), pagemap);
+  write(5);
+  write(19);
+  tracker.watch(pages(20, 40), pagemap);
+  write(5);
+  write(30);
+  tracker.watch_again(pages(6, 7), pagemap);
+  write(45);  // not watched
+  EXPECT_EQ(written(), (std::vector<std::size_t>{5, 19, 30}));
+  tracker.watch_again(pages(5, 6), pagemap);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{19, 30}));
+  tracker.release(pages(19, 20));
+  tracker.watch(pages(19, 20), pagemap);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{30}));
+}
+
+TEST_P(WriteTrackerTest, DoesNotTakeANewMappingBesideForAWrite) {
+  for (std::size_t page = 0; page < kPages; ++page) write(page);
+  // Room on both sides, as mappings grow downwards and upwards.
+  ::munmap(memory, 8 * kPageBytes);
+  ::munmap(memory + 56 * kPageBytes, 8 * kPageBytes);
+  tracker.watch(pages(8, 56), pagemap);
+  for (const std::size_t page : {0U, 56U}) {
+    ::mmap(memory + page * kPageBytes, 8 * kPageBytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  }
+  write(9);
+  EXPECT_EQ(written(), (std::vector<std::size_t>{9}));
+}
+
+TEST_P(WriteTrackerTest, SeesNoReads) {
   if (!has_shared_zero_page()) GTEST_SKIP() << "this kernel has no shared zero page: it populates what is read";
   tracker.watch(pages(0, kPages), pagemap);
   [[maybe_unused]] const char read = *static_cast<volatile char*>(memory + 5 * kPageBytes);
   EXPECT_TRUE(written().empty());
 }
 
-TEST_F(WriteTrackerTest, DoesNotReportWhatWasReleased) {
+TEST_P(WriteTrackerTest, DoesNotReportWhatWasReleased) {
   tracker.watch(pages(0, kPages), pagemap);
   tracker.release(pages(10, 20));
   for (const std::size_t page : {9U, 10U, 19U, 20U}) write(page);
@@ -97,7 +138,7 @@ TEST_F(WriteTrackerTest, DoesNotReportWhatWasReleased) {
   EXPECT_TRUE(watched.contains(pages(20, 0).begin));
 }
 
-TEST_F(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
+TEST_P(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
   tracker.watch(pages(0, kPages), pagemap);
   ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
   write(7);
@@ -113,7 +154,7 @@ TEST_F(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
   EXPECT_EQ(watched.size(), 0U);
 }
 
-TEST_F(WriteTrackerTest, TellsWhatIsWatchedInOrderHoweverOftenPartsAreReleased) {
+TEST_P(WriteTrackerTest, TellsWhatIsWatchedInOrderHoweverOftenPartsAreReleased) {
   tracker.watch(pages(0, kPages), pagemap);
   tracker.release(pages(30, 40));
   tracker.release(pages(10, 20));
@@ -127,7 +168,7 @@ TEST_F(WriteTrackerTest, TellsWhatIsWatchedInOrderHoweverOftenPartsAreReleased) 
   EXPECT_EQ(written(), (std::vector<std::size_t>{9, 29, 63}));
 }
 
-TEST_F(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
+TEST_P(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
   // The mark of a protected page that is not populated looks like a swapped page, also while it is watched.
   write(1);
   tracker.watch(pages(0, kPages), pagemap);
@@ -142,7 +183,7 @@ TEST_F(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
   EXPECT_EQ(populated.begin()->bytes(), kPageBytes);
 }
 
-TEST_F(WriteTrackerTest, LeavesNoMarkBehindInMemoryThatIsUnmappedInPart) {
+TEST_P(WriteTrackerTest, LeavesNoMarkBehindInMemoryThatIsUnmappedInPart) {
   tracker.watch(pages(0, kPages), pagemap);
   ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
   tracker.stop();
@@ -150,6 +191,9 @@ TEST_F(WriteTrackerTest, LeavesNoMarkBehindInMemoryThatIsUnmappedInPart) {
   ASSERT_TRUE(pagemap.populated(pages(0, kPages), populated));
   EXPECT_EQ(populated.size(), 0U);
 }
+
+INSTANTIATE_TEST_SUITE_P(EachMethod, WriteTrackerTest, testing::Values("asynchronous", "soft-dirty"),
+                         [](const auto& method) { return method.param[0] == 'a' ? "asynchronous" : "soft_dirty"; });
 
 }  // namespace
 }  // namespace zerotax

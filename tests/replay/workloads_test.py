@@ -1,5 +1,6 @@
 """The recordings of real programs that are committed, and how well their replays predict."""
 import json
+import struct
 import subprocess
 import sys
 
@@ -71,6 +72,39 @@ def test_a_log_of_logalloc_is_replayed(tmp_path):
                    "1 1 free(#3)\n1 1 free(#2)\n1 2 free(#0)\n1 1 jemalloc_stats()\n")
     recording = converted(tmp_path, log)["recording"]
     assert (recording["calls"], recording["processes"], recording["threads"]) == (6, 1, 2)
+
+
+def trace_utils_record(kind, thread=0, old=0, new=0, size=0, alignment=0):
+    return struct.pack("<iI5Q16x", thread, kind, old, new, size, alignment, 0)
+
+
+def test_a_trace_of_malloc_trace_utils_is_replayed(tmp_path):
+    trace = tmp_path / "mtrace.out"
+    trace.write_bytes(b"".join([
+        trace_utils_record(255, old=0x1234, size=8),
+        trace_utils_record(1 | 1 << 8, thread=7, new=0x1000, size=300_000),  # malloc, from the thread's cache
+        trace_utils_record(2, thread=7, new=0x9000, size=3000),
+        trace_utils_record(4, thread=8, old=0x1000, new=0x2000, size=500_000),
+        trace_utils_record(5, thread=8, new=0x1000, size=100, alignment=64),
+        trace_utils_record(6, thread=7, new=0xa000, size=5000),  # valloc
+        trace_utils_record(8, thread=7, old=22, new=0xb000, size=5000, alignment=3),  # posix_memalign that failed
+        trace_utils_record(8, thread=7, old=0, new=0xb000, size=5000, alignment=32),
+        trace_utils_record(1, thread=7, size=1 << 60),  # malloc that failed
+        trace_utils_record(3, thread=7, old=0x2000),
+        trace_utils_record(3, thread=8, old=0x1000),
+        trace_utils_record(3, thread=8),
+        bytes(64)]))
+    replay = converted(tmp_path, trace)
+    recording = replay["recording"]
+    assert (recording["calls"], recording["processes"], recording["threads"]) == (8, 1, 2)
+    assert replay["replays"][0]["counts"]["kernel_zeroed_bytes"] >= 500_000
+
+
+def test_a_trace_of_malloc_trace_utils_with_an_unknown_call_is_refused(tmp_path):
+    trace = tmp_path / "mtrace.out"
+    trace.write_bytes(trace_utils_record(255, old=0x1234, size=8) + trace_utils_record(9, new=1, size=1))
+    done = subprocess.run([*CONVERT, trace, tmp_path / "x.calls"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "record 1 has a call of kind 9" in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("text", ["", "hello\n", "1 1 malloc(x)=#1\n", "= Start\n@ a:[0x1] + 0x10\nnonsense\n"])

@@ -17,8 +17,7 @@ Finding look_at_pagemap(const Machine& machine) {
       return {"PAGEMAP_SCAN", Weight::kOk, "", ""};
     case Pagemap::Method::kRead:
       return {"read entry by entry", Weight::kLimits,
-              "audits are slower; inline stores to memory that was populated before go unseen",
-              "run Linux 6.7 or later"};
+              "audits are slower", "run Linux 6.7 or later"};
     case Pagemap::Method::kNone:
       break;
   }
@@ -31,14 +30,14 @@ const Check pagemap_check(Topic::kKernel, "pagemap", look_at_pagemap);
 Finding look_at_tracking(const Machine& machine) {
   if (!machine.is_this()) return not_asked();
   const WriteTracker tracker;
-  if (tracker.available()) return {"userfaultfd, asynchronous", Weight::kOk, "", ""};
+  if (tracker.available()) return {tracker.name(), Weight::kOk, "", ""};
   const bool filtered = machine.field("/proc/self/status", "Seccomp") == "2";
   return {
       NotAvailable{std::string(tracker.reason()) + (filtered ? ", or this process's seccomp filter denies it" : "")},
       Weight::kLimits,
       "run, study: inline stores to memory that was populated before go unseen; zeroed_bytes of such allocators "
       "are n/a",
-      "run Linux 6.7 or later, and let seccomp permit userfaultfd"};
+      "run Linux 6.7 or later, and let seccomp permit userfaultfd; or a kernel that keeps soft-dirty bits"};
 }
 const Check tracking(Topic::kKernel, "write tracking", look_at_tracking);
 

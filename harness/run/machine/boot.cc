@@ -1,0 +1,285 @@
+#include "run/machine/boot.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/kvm.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "os/helper_process.h"
+#include "os/input_file.h"
+#include "os/unique_fd.h"
+#include "os/write_all.h"
+#include "run/interrupt.h"
+#include "run/machine/archive.h"
+#include "run/machine/kernel.h"
+#include "run/progress.h"
+
+extern char** environ;
+
+namespace zerotax::machine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kEmulator = "qemu-system-x86_64";
+constexpr std::size_t kConsoleKept = 4096;
+/// A loaded machine without KVM takes half a minute.
+constexpr std::chrono::minutes kBootLimit{4};
+
+/// Whether a processor can be had from KVM: in a virtual machine the device may be there and not work.
+bool kvm_works() {
+  const UniqueFd kvm(::open("/dev/kvm", O_RDWR | O_CLOEXEC));
+  if (!kvm) return false;
+  const UniqueFd machine(::ioctl(kvm.get(), KVM_CREATE_VM, 0));
+  return machine && UniqueFd(::ioctl(machine.get(), KVM_CREATE_VCPU, 0));
+}
+
+/// The words of guest_init.c's struct job.
+std::string job_of(const std::vector<std::string>& words) {
+  std::string job;
+  const auto add = [&](const std::string& word) { job.append(word).append(1, '\0'); };
+  add(std::to_string(::getuid()));
+  add(std::to_string(::getgid()));
+  add(fs::current_path());
+  std::size_t count = 0;
+  while (environ[count] != nullptr) ++count;
+  add(std::to_string(count));
+  for (std::size_t i = 0; i < count; ++i) add(environ[i]);
+  add(fs::read_symlink("/proc/self/exe"));
+  for (const std::string& word : words) add(word);
+  return job;
+}
+
+std::string archive_for(const GuestKernel& kernel, const std::vector<std::string>& words) {
+  char init[PATH_MAX];
+  if (!path_beside_this_program("zerotax-guest-init", init, sizeof init) || ::access(init, R_OK) != 0) {
+    throw MachineError("zerotax-guest-init, the first process of a virtual machine, is missing beside this program",
+                       "build zerotax where the C library can be linked statically (libc6-dev)");
+  }
+  Archive archive;
+  archive.file("init", 0755, read_input_file(init));
+  archive.folder("modules");
+  for (const std::string& module : kernel.modules) {
+    archive.file("modules/" + fs::path(module).filename().string(), 0644, read_input_file(module));
+  }
+  archive.file("job", 0600, job_of(words));
+  return archive.finish();
+}
+
+/// What leads out of the machine, in the order of guest_init.c's ports; the console first.
+enum Port : std::size_t { kConsole, kOut, kErr, kLine, kPorts };
+
+struct Wire {
+  UniqueFd ours;
+  UniqueFd theirs;
+};
+
+Wire make_wire() {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    throw MachineError(fmt::format("cannot make a socket: {}", std::strerror(errno)), "raise the limit of open files");
+  }
+  return {UniqueFd(pair[0]), UniqueFd(pair[1])};
+}
+
+std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKernel& kernel, const std::string& archive,
+                                        bool kvm, const std::array<Wire, kPorts>& wires) {
+  std::string append = "console=ttyS0 quiet panic=-1";
+  // Without KVM the kernel would calibrate clocks against each other, for seconds, and trust none.
+  if (!kvm) append += " tsc=reliable clocksource=tsc";
+  if (!place.thp.empty()) append += " transparent_hugepage=" + place.thp;
+  std::vector<std::string> words{
+      kEmulator,   "-nodefaults", "-no-user-config", "-machine", "pc,hpet=off", "-accel",
+      kvm ? "kvm" : "tcg,thread=multi",              "-cpu",     kvm ? "host" : "max", "-smp",
+      std::to_string(place.cpus),  "-m", fmt::format("{}M", place.memory_bytes >> 20), "-display", "none",
+      "-no-reboot", "-nic", "none", "-kernel", kernel.image, "-initrd", archive, "-append", append,
+      "-virtfs", "local,path=/,mount_tag=host,security_model=none,multidevs=remap", "-device",
+      "virtio-serial-pci,max_ports=8"};
+  for (std::size_t port = 0; port < kPorts; ++port) {
+    words.insert(words.end(),
+                 {"-chardev", fmt::format("socket,id=wire{},fd={}", port, wires[port].theirs.get())});
+    if (port == kConsole) {
+      words.insert(words.end(), {"-serial", fmt::format("chardev:wire{}", port)});
+    } else {
+      words.insert(words.end(), {"-device", fmt::format("virtserialport,chardev=wire{0},nr={0},name=zerotax.{0}", port)});
+    }
+  }
+  return words;
+}
+
+/// Deleted at once: QEMU reads it by its number.
+UniqueFd archive_file(const std::string& content) {
+  std::string path = fs::temp_directory_path() / "zerotax-vm-XXXXXX";
+  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
+  if (file) ::unlink(path.c_str());
+  if (!file || !write_all(file.get(), content)) {
+    throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)),
+                     "free some space, or set TMPDIR to another folder");
+  }
+  return file;
+}
+
+/// A virtual machine that runs, and is ended with this object.
+class Machine {
+ public:
+  Machine(const MachinePlace& place, const GuestKernel& kernel, const std::string& archive, bool kvm) {
+    for (Wire& wire : wires_) wire = make_wire();
+    const UniqueFd file = archive_file(archive);
+    const auto words = emulator_words(place, kernel, fmt::format("/proc/self/fd/{}", file.get()), kvm, wires_);
+    start(words, file.get());
+    for (Wire& wire : wires_) wire.theirs.reset();
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  /// Passes on what comes until the machine has ended.
+  int run() {
+    const auto began = std::chrono::steady_clock::now();
+    Progress progress("booting", 1, 1);
+    bool told = false;
+    while (read_wires()) {
+      if (up_) progress.clear();
+      if (!up_ && std::chrono::steady_clock::now() - began > kBootLimit) fail("it did not start within 4 min");
+      const bool stop = stop_requested();
+      if (stop && !up_) throw Stop{};
+      if (stop && !told) told = ::write(wires_[kLine].ours.get(), "\3", 1) == 1;
+    }
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = 0;
+    if (status_ < 0) fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
+    return status_;
+  }
+
+ private:
+  void start(const std::vector<std::string>& words, int archive) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    // Ctrl-C is for us: we pass it on.
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);
+    restore_interrupts();
+    for (const Wire& wire : wires_) ::fcntl(wire.theirs.get(), F_SETFD, 0);
+    ::fcntl(archive, F_SETFD, 0);
+    const int nothing = ::open("/dev/null", O_RDWR);
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(nothing, STDOUT_FILENO);
+    // What QEMU itself says comes with the console.
+    ::dup2(wires_[kConsole].theirs.get(), STDERR_FILENO);
+    ::execvp(arguments[0], arguments.data());
+    ::dprintf(STDERR_FILENO, "cannot start %s: %s\n", arguments[0], std::strerror(errno));
+    ::_exit(127);
+  }
+
+  /// False once all wires have ended.
+  bool read_wires() {
+    pollfd from[kPorts];
+    bool any = false;
+    for (std::size_t port = 0; port < kPorts; ++port) {
+      from[port] = {wires_[port].ours.get(), POLLIN, 0};
+      any = any || wires_[port].ours;
+    }
+    if (!any) return false;
+    constexpr int kLookMs = 100;
+    if (::poll(&from[0], kPorts, kLookMs) <= 0) return true;
+    for (std::size_t port = 0; port < kPorts; ++port) {
+      if (from[port].revents == 0) continue;
+      char bytes[16384];
+      const ssize_t got = ::read(from[port].fd, &bytes[0], sizeof bytes);
+      if (got > 0) {
+        take(static_cast<Port>(port), {&bytes[0], static_cast<std::size_t>(got)});
+      } else if (got == 0 || errno != EINTR) {
+        wires_[port].ours.reset();
+      }
+    }
+    return true;
+  }
+
+  void take(Port port, std::string_view bytes) {
+    if (port == kOut) write_all(STDOUT_FILENO, bytes);
+    if (port == kErr) write_all(STDERR_FILENO, bytes);
+    if (port == kConsole) {
+      console_.append(bytes);
+      if (console_.size() > kConsoleKept) console_.erase(0, console_.size() - kConsoleKept);
+    }
+    if (port != kLine) return;
+    line_.append(bytes);
+    for (std::size_t end = 0; (end = line_.find('\n')) != std::string::npos; line_.erase(0, end + 1)) {
+      const std::string said = line_.substr(0, end);
+      if (said == "up") up_ = true;
+      if (said.starts_with("exit ")) status_ = std::atoi(said.c_str() + 5);
+      if (said.starts_with("failed ")) failure_ = said.substr(7);
+    }
+  }
+
+  /// The guest's own words say most: a panic, or memory that is used up.
+  [[noreturn]] void fail(std::string why) const {
+    if (!failure_.empty()) why = "its start failed at " + failure_;
+    std::string last;
+    if (const char* path = std::getenv("ZEROTAX_VM_CONSOLE")) write_console(path);
+    for (std::size_t at = 0; at < console_.size();) {
+      const std::size_t end = std::min(console_.find_first_of("\r\n", at), console_.size());
+      const std::string line = console_.substr(at, end - at);
+      const bool tells = line.starts_with("failed ") || line.find("panic") != std::string::npos || line.find("Out of memory") != std::string::npos ||
+                         line.find("qemu") != std::string::npos || line.find("cannot start") != std::string::npos;
+      if (last.empty() && tells) last = line;
+      at = end + 1;
+    }
+    if (last.find("cannot start") != std::string::npos) {
+      throw MachineError(fmt::format("{} is missing", kEmulator), "install qemu-system-x86 (Debian's name)");
+    }
+    throw MachineError(
+        fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
+        "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");
+  }
+
+  void write_console(const char* path) const {
+    const UniqueFd file(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (file) write_all(file.get(), console_);
+  }
+
+  std::array<Wire, kPorts> wires_;
+  pid_t pid_ = 0;
+  std::string console_;  ///< the end of it
+  std::string line_;     ///< not yet ended
+  std::string failure_;
+  bool up_ = false;
+  int status_ = -1;  ///< of the command, once it has ended
+};
+
+}  // namespace
+
+int run_in_machine(const MachinePlace& place, const std::vector<std::string>& words) {
+  const GuestKernel kernel = find_kernel(place);
+  const bool kvm = kvm_works();
+  fmt::print(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
+             kvm ? "" : " (no KVM here: its CPU is emulated, and times are n/a)");
+  Machine machine(place, kernel, archive_for(kernel, words), kvm);
+  return machine.run();
+}
+
+}  // namespace zerotax::machine

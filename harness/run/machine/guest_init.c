@@ -1,0 +1,226 @@
+// The first process of a virtual machine (--on vm:...): loads modules, mounts the host's files as its own, runs one
+// command as the user who asked for it, reports its exit status, and switches the machine off. Static, without an
+// allocator of its own.
+//
+// The archive that the kernel unpacks has beside it /modules/ and /job: words that end with zero bytes, see struct job. Three ports of virtio-serial lead out: the command's standard output
+// and standard error, and a line: we say "up", "exit N", or "failed WHAT"; a byte from outside is Ctrl-C, its end ends
+// the machine.
+
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { kOut = 1, kErr, kLine, kModuleCompressed = 4, kMostWords = 4096, kJobBytes = 4 << 20 };
+
+static int line = -1;
+
+_Noreturn static void leave(void) {
+  sync();
+  reboot(RB_POWER_OFF);
+  for (;;) pause();
+}
+
+static void say(const char* text) {
+  if (line < 0) return;
+  for (size_t left = strlen(text); left > 0;) {
+    const ssize_t written = write(line, text, left);
+    if (written <= 0) return;
+    text += written;
+    left -= (size_t)written;
+  }
+}
+
+_Noreturn static void fail(const char* what) {
+  char text[512];
+  snprintf(text, sizeof text, "failed %s: %s\n", what, strerror(errno));
+  say(text);
+  // The console, too: there may be no line yet.
+  fputs(text, stderr);
+  leave();
+}
+
+static bool load(const char* name) {
+  char path[300];
+  snprintf(path, sizeof path, "/modules/%s", name);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int flags = strstr(path, ".ko.") != NULL ? kModuleCompressed : 0;
+  const bool loaded = syscall(SYS_finit_module, file, "", flags) == 0 || errno == EEXIST;
+  const int error = errno;
+  close(file);
+  errno = error;
+  return loaded;
+}
+
+/// Some need others: those that were too early are tried again, until no other can be loaded.
+static void load_modules(void) {
+  struct dirent** names = NULL;
+  int left = scandir("/modules", &names, NULL, alphasort);
+  for (int before = left + 1; left < before;) {
+    before = left;
+    left = 0;
+    for (int i = 0; i < before; ++i) {
+      if (names[i]->d_name[0] != '.' && !load(names[i]->d_name)) names[left++] = names[i];
+    }
+  }
+  if (left > 0) fail(names[0]->d_name);
+}
+
+/// Called /dev/vport<device>p<number>, whatever number the device has.
+static int open_port(int number, int flags) {
+  DIR* folder = opendir("/dev");
+  int file = -1;
+  for (const struct dirent* entry; folder != NULL && file < 0 && (entry = readdir(folder)) != NULL;) {
+    unsigned device = 0;
+    int port = 0;
+    if (sscanf(entry->d_name, "vport%up%d", &device, &port) != 2 || port != number) continue;
+    char path[300];
+    snprintf(path, sizeof path, "/dev/%s", entry->d_name);
+    file = open(path, flags | O_CLOEXEC);
+  }
+  if (folder != NULL) closedir(folder);
+  return file;
+}
+
+static int port(int number, int flags) {
+  // The driver makes them a moment after it was loaded.
+  for (int tries = 0; tries < 1000; ++tries) {
+    const int file = open_port(number, flags);
+    if (file >= 0) return file;
+    usleep(10000);
+  }
+  return -1;
+}
+
+static void mounted(const char* what, const char* where, const char* type, const char* options) {
+  if (mount(what, where, type, 0, options) != 0) fail(where);
+}
+
+/// Its files are the host's: what is written is written there. The machine has its own processes and devices.
+static void take_host_files(void) {
+  mkdir("/host", 0755);
+  mounted("host", "/host", "9p", "trans=virtio,version=9p2000.L,msize=512000,cache=loose,access=client");
+  mounted("proc", "/host/proc", "proc", NULL);
+  mounted("sysfs", "/host/sys", "sysfs", NULL);
+  mount("tracefs", "/host/sys/kernel/tracing", "tracefs", 0, NULL);
+  mount("cgroup2", "/host/sys/fs/cgroup", "cgroup2", 0, NULL);
+  mounted("devtmpfs", "/host/dev", "devtmpfs", NULL);
+  mkdir("/host/dev/shm", 01777);
+  mounted("tmpfs", "/host/dev/shm", "tmpfs", "mode=1777");
+  mkdir("/host/dev/pts", 0755);
+  mount("devpts", "/host/dev/pts", "devpts", 0, "ptmxmode=0666");
+  if (symlink("/proc/self/fd", "/host/dev/fd") != 0 && errno != EEXIST) fail("/dev/fd");
+  mounted("tmpfs", "/host/run", "tmpfs", "mode=0755");
+  if (chdir("/host") != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0) fail("chroot");
+}
+
+struct job {
+  unsigned uid;
+  unsigned gid;
+  const char* folder;     ///< the working directory
+  char** environment;
+  char** words;
+};
+
+static struct job read_job(void) {
+  static char text[kJobBytes];
+  static char* words[kMostWords + 1];
+  const int file = open("/job", O_RDONLY | O_CLOEXEC);
+  ssize_t length = 0;
+  for (ssize_t got = 0; (got = read(file, text + length, sizeof text - 1 - (size_t)length)) > 0;) length += got;
+  close(file);
+  int count = 0;
+  for (char* at = text; at < text + length && count < kMostWords; at += strlen(at) + 1) words[count++] = at;
+  const int variables = count > 3 ? atoi(words[3]) : 0;
+  if (count < 5 + variables) fail("/job");
+  struct job job = {(unsigned)atol(words[0]), (unsigned)atol(words[1]), words[2], NULL, NULL};
+  job.environment = words + 4;
+  static char* arguments[kMostWords + 1];
+  memcpy(arguments, words + 4 + variables, (size_t)(count - 4 - variables) * sizeof *words);
+  words[4 + variables] = NULL;
+  job.words = arguments;
+  return job;
+}
+
+static pid_t start(const struct job* job) {
+  const int out = port(kOut, O_WRONLY);
+  const int err = port(kErr, O_WRONLY);
+  if (out < 0 || err < 0) fail("ports");
+  const pid_t pid = fork();
+  if (pid != 0) {
+    close(out);
+    close(err);
+    return pid;
+  }
+  setpgid(0, 0);
+  const int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, 0);
+  dup2(out, 1);
+  dup2(err, 2);
+  if (chdir(job->folder) != 0 || setgroups(0, NULL) != 0 || setgid(job->gid) != 0 || setuid(job->uid) != 0) {
+    dprintf(2, "zerotax: cannot become user %u in %s: %s\n", job->uid, job->folder, strerror(errno));
+    _exit(3);
+  }
+  execve(job->words[0], job->words, job->environment);
+  dprintf(2, "zerotax: cannot start %s in the virtual machine: %s\n", job->words[0], strerror(errno));
+  _exit(3);
+}
+
+static volatile sig_atomic_t child_ended = 0;
+static void note_end(int signal) {
+  (void)signal;
+  child_ended = 1;
+}
+
+int main(void) {
+  mkdir("/dev", 0755);
+  mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+  const int console = open("/dev/console", O_WRONLY);
+  if (console >= 0) dup2(console, 2);
+  load_modules();
+  line = port(kLine, O_RDWR);
+  if (line < 0) fail("no port of virtio-serial");
+  const struct job job = read_job();
+  take_host_files();
+  sethostname("zerotax-vm", 10);
+  say("up\n");
+  struct sigaction action = {.sa_handler = note_end};
+  sigaction(SIGCHLD, &action, NULL);
+  // Only while we wait: so that no end is missed.
+  sigset_t children, before;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &children, &before);
+  const pid_t child = start(&job);
+  if (child < 0) fail("fork");
+  for (;;) {
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (ended != child) continue;
+      char text[32];
+      snprintf(text, sizeof text, "exit %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+      say(text);
+      leave();
+    }
+    struct pollfd from = {line, POLLIN, 0};
+    if (ppoll(&from, 1, NULL, &before) <= 0) continue;
+    char byte = 0;
+    const ssize_t got = read(line, &byte, 1);
+    if (got == 1) kill(-child, SIGINT);
+    if (got == 0) leave();  // nobody listens any more
+  }
+}

@@ -1,0 +1,78 @@
+#include "run/machine/place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/size.h"
+
+namespace zerotax::machine {
+namespace {
+
+constexpr const char* kPrefix = "vm:";
+constexpr std::uint64_t kDefaultMemory = std::uint64_t{4} << 30;
+constexpr std::uint64_t kLeastMemory = std::uint64_t{256} << 20;
+constexpr unsigned kMostCpus = 64;
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw UsageError(problem, "give vm:RELEASE or vm:PATH, then ,thp=always|madvise|never ,memory=SIZE ,cpus=N as needed, "
+                            "as in --on vm:bookworm,thp=never");
+}
+
+void set(MachinePlace& place, const std::string& key, const std::string& value) {
+  if (key == "thp") {
+    static const std::vector<std::string> kPolicies{"always", "madvise", "never"};
+    if (std::find(kPolicies.begin(), kPolicies.end(), value) == kPolicies.end()) {
+      refuse_word(fmt::format("invalid thp={} in --on", value), value, kPolicies);
+    }
+    place.thp = value;
+  } else if (key == "memory") {
+    place.memory_bytes = parse_size(value);
+    if (place.memory_bytes < kLeastMemory) refuse(fmt::format("memory={} in --on is too little to boot", value));
+  } else if (key == "cpus") {
+    const bool digits = !value.empty() && value.size() < 4 && value.find_first_not_of("0123456789") == std::string::npos;
+    place.cpus = digits ? static_cast<unsigned>(std::stoul(value)) : 0;
+    if (place.cpus < 1 || place.cpus > kMostCpus) refuse(fmt::format("invalid cpus={} in --on", value));
+  } else {
+    refuse(fmt::format("invalid '{}' in --on", key));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_releases() {
+  static const std::vector<std::string> kReleases{"bullseye", "bookworm", "trixie", "sid"};
+  return kReleases;
+}
+
+std::optional<MachinePlace> parse_place(const std::string& text) {
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  MachinePlace place;
+  place.memory_bytes = kDefaultMemory;
+  std::size_t at = std::string_view(kPrefix).size();
+  const auto word = [&] {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    std::string found = text.substr(at, end - at);
+    at = end + 1;
+    return found;
+  };
+  place.kernel = word();
+  if (place.kernel.empty()) refuse("--on vm: names no kernel");
+  if (place.is_release()) {
+    const auto& releases = known_releases();
+    if (std::find(releases.begin(), releases.end(), place.kernel) == releases.end()) {
+      refuse_word(fmt::format("unknown kernel '{}' in --on", place.kernel), place.kernel, releases);
+    }
+  }
+  while (at <= text.size()) {
+    const std::string part = word();
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos) refuse(fmt::format("invalid '{}' in --on", part));
+    set(place, part.substr(0, equals), part.substr(equals + 1));
+  }
+  return place;
+}
+
+}  // namespace zerotax::machine

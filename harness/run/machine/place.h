@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zerotax::machine {
+
+/// A virtual machine to run a command in: what follows "vm:" in --on.
+struct MachinePlace {
+  std::string kernel;  ///< a release of Debian ("bookworm"), whose kernel it is, or the path of a kernel image
+  std::string thp;     ///< "always", "madvise", "never"; empty: as the kernel has it
+  std::uint64_t memory_bytes = 0;
+  unsigned cpus = 2;
+
+  [[nodiscard]] bool is_release() const { return kernel.find('/') == std::string::npos; }
+};
+
+/// The releases whose kernels are known, oldest first.
+const std::vector<std::string>& known_releases();
+
+/// Nothing if `place` does not begin with "vm:". Throws UsageError for one that is not
+/// vm:KERNEL[,thp=always|madvise|never][,memory=SIZE][,cpus=N].
+std::optional<MachinePlace> parse_place(const std::string& place);
+
+}  // namespace zerotax::machine
