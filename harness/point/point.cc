@@ -1,5 +1,8 @@
 #include "point/point.h"
 
+#include <string_view>
+
+#include "os/emulated_cpu.h"
 #include "point/audited_syscalls.h"
 #include "point/call_modes.h"
 #include "point/first_operations.h"
@@ -69,6 +72,18 @@ MetricValue allocated_by(const Passes& passes) {
   return MetricValue::word(pass.samples().mallocs != 0 ? "malloc" : "calloc");
 }
 
+/// Of no time can be said what it would be on hardware; but where there was nothing to time, it is 0.
+template <typename Values>
+void forget_times(Values& values) {
+  for (const MetricRow& row : metric_rows()) {
+    const std::string_view unit = row.unit;
+    if (unit != "ns" && unit != "MB/s" && unit != "s/GB") continue;
+    MetricValue& value = values[row.metric];
+    if (!value.is_measured() || value.count() == 0U) continue;
+    value = MetricValue::not_available("the CPU is emulated (QEMU without KVM)");
+  }
+}
+
 }  // namespace
 
 bool has_inline_zeroing(const PassResult& audit) {
@@ -104,6 +119,11 @@ Point measured_point(const Plan& plan, const PointSpec& spec, const Passes& pass
   if (forks(passes)) point[Metric::kForkMethod] = fork_method(passes.faults);
   point.first_ops = first_operations(passes);
   add_call_modes(passes, point);
+  if (cpu_is_emulated()) {
+    forget_times(point);
+    for (FirstOperation& each : point.first_ops) forget_times(each);
+    for (CallMode& each : point.timing_modes) forget_times(each);
+  }
   return point;
 }
 

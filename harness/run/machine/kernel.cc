@@ -198,6 +198,16 @@ GuestKernel kernel_at(const std::string& path) {
   return kernel;
 }
 
+/// Since Linux 7 Debian's image lies beside the modules.
+void take_image(const fs::path& files) {
+  fs::create_directories(files / "boot");
+  std::error_code ignored;
+  for (const fs::directory_entry& each : fs::directory_iterator(files / "usr/lib/modules", ignored)) {
+    if (!fs::exists(each.path() / "vmlinuz")) continue;
+    fs::rename(each.path() / "vmlinuz", files / "boot" / ("vmlinuz-" + each.path().filename().string()));
+  }
+}
+
 void fetch(const std::string& release, const fs::path& target) {
   // A release's own package depends on that of its newest kernel, which may be in several parts.
   const Temporary made(target.string());
@@ -206,7 +216,7 @@ void fetch(const std::string& release, const fs::path& target) {
   if (images.empty()) cannot_fetch(release, "it has no linux-image-amd64");
   std::vector<std::string> all = packages.needed_by(images.front(), {"linux-binary-", "linux-modules-"});
   all.push_back(images.front());
-  std::vector<std::string> patterns{"./boot/vmlinuz-*"};
+  std::vector<std::string> patterns{"./boot/vmlinuz-*", "./usr/lib/modules/*/vmlinuz"};
   for (std::string name : kModules) {
     patterns.push_back("*/" + name + ".ko*");
     std::replace(name.begin(), name.end(), '_', '-');
@@ -215,6 +225,7 @@ void fetch(const std::string& release, const fs::path& target) {
   const fs::path files = made.path() / "files";
   fs::create_directories(files);
   for (const std::string& package : all) packages.unpack(package, patterns, files);
+  take_image(files);
   if (!image_in(files / "boot")) cannot_fetch(release, "its package has no image");
   std::error_code failure;
   fs::rename(files, target, failure);

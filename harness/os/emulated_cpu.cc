@@ -1,0 +1,30 @@
+#include "os/emulated_cpu.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include <cstring>
+
+namespace zerotax {
+
+bool cpu_is_emulated() {
+#if defined(__x86_64__)
+  constexpr unsigned kFeatures = 1;
+  constexpr unsigned kHypervisorBit = 1U << 31;
+  constexpr unsigned kHypervisorName = 0x40000000;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  // Without a hypervisor the leaf would hold something else.
+  if (__get_cpuid(kFeatures, &a, &b, &c, &d) == 0 || (c & kHypervisorBit) == 0) return false;
+  __cpuid(kHypervisorName, a, b, c, d);
+  const unsigned name[3] = {b, c, d};
+  return std::memcmp(&name[0], "TCGTCGTCGTCG", sizeof name) == 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace zerotax
