@@ -6,7 +6,8 @@ usage: overhead.py [--rounds N] [--seconds S] [--workload NAME]...
 
 A server under a steady load (redis, a Go and a Python web server), and a loop that refills 8 MiB a round, the worst case.
 A round has a window under each watcher and one under none, in an order that rotates; the ratio of a round is that of its
-windows. Printed: the median of the ratios with a bootstrap interval of 95 %, and the watcher's own CPU time.
+windows. Printed: the median of the ratios of throughput, and of the CPU time that the watched process took for an operation,
+each with a bootstrap interval of 95 %, and the watcher's own CPU time. Where all CPUs are busy the throughput pays for that, too.
 """
 from __future__ import annotations
 
@@ -102,14 +103,18 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / 100
 
 
-def rate(watched: Watched, seconds: float) -> float:
-    """What it does in a second."""
-    start, before = time.monotonic(), watched[1]()
+Rate = tuple[float, float]  # operations in a second, and seconds of CPU time for each
+
+
+def rate(watched: Watched, seconds: float) -> Rate:
+    """What it does."""
+    start, before, cpu = time.monotonic(), watched[1](), cpu_seconds(watched[0])
     time.sleep(seconds)
-    return (watched[1]() - before) / (time.monotonic() - start)
+    done = watched[1]() - before
+    return done / (time.monotonic() - start), (cpu_seconds(watched[0]) - cpu) / done
 
 
-def watched_rate(name: str, watched: Watched, work: pathlib.Path, seconds: float) -> tuple[float, float]:
+def watched_rate(name: str, watched: Watched, work: pathlib.Path, seconds: float) -> tuple[Rate, float]:
     """The rate under a watcher, which has a second to begin, and the CPUs that it used meanwhile."""
     words = [word.replace("PID", str(watched[0])).replace("WORK", str(work)) for word in WATCHERS[name]]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, **SILENT) as watcher:
@@ -130,9 +135,15 @@ def interval(ratios: list[float]) -> tuple[float, float]:
     return medians[50], medians[1949]
 
 
+def words_of(ratios: list[float]) -> str:
+    """As "-1.23 % (-2.00 to +0.10)"."""
+    low, high = interval(ratios)
+    return f"{100 * (statistics.median(ratios) - 1):+8.2f} % ({100 * (low - 1):+.2f} to {100 * (high - 1):+.2f})"
+
+
 def measure(name: str, rounds: int, seconds: float, watchers: list[str]) -> None:
     """Prints a row for each watcher."""
-    ratios: dict[str, list[float]] = {each: [] for each in watchers}
+    ratios: dict[str, list[tuple[float, float]]] = {each: [] for each in watchers}
     cpus: dict[str, list[float]] = {each: [] for each in watchers}
     alone: list[float] = []
     with tempfile.TemporaryDirectory() as folder, WORKLOADS[name](pathlib.Path(folder)) as watched:
@@ -148,14 +159,14 @@ def measure(name: str, rounds: int, seconds: float, watchers: list[str]) -> None
                 else:
                     time.sleep(1)
                     found[""] = rate(watched, seconds)
-            alone.append(found[""])
+            alone.append(found[""][0])
             for each in watchers:
-                ratios[each].append(found[each] / found[""])
+                ratios[each].append(tuple(one / other for one, other in zip(found[each], found[""])))
     print(f"{name}: {statistics.median(alone):,.0f} a second alone")
     for each in watchers:
-        low, high = interval(ratios[each])
-        print(f"  {each:36}{rounds:4}{100 * (statistics.median(ratios[each]) - 1):+9.2f} % ({100 * (low - 1):+.2f} to "
-              f"{100 * (high - 1):+.2f}){100 * statistics.median(cpus[each]):8.1f} %", flush=True)
+        throughput, cpu = zip(*ratios[each])
+        print(f"  {each:35}{rounds:4}{words_of(throughput):>29}{words_of(cpu):>29}{100 * statistics.median(cpus[each]):7.1f} %",
+              flush=True)
 
 
 def main() -> int:
@@ -165,10 +176,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--workload", action="append", choices=list(WORKLOADS))
     options = parser.parse_args()
+    # A shell that starts us in the background has it ignored, and so would the watchers, which are ended by it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # As for Ctrl-C: what runs is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     watchers = [name for name, words in WATCHERS.items() if shutil.which(words[0])]
-    print("watched by                           rounds  throughput (95 % interval)  its own CPU")
+    print("watched by                         rounds   throughput (95 % interval)  CPU time an operation  its own CPU")
     for name in options.workload or WORKLOADS:
         measure(name, options.rounds, options.seconds, watchers)
     return 0

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
+#include "run/debian_packages.h"
 #include "run/machine/boot.h"
 
 namespace zerotax {
@@ -29,7 +30,7 @@ std::vector<std::string> words_without_place() {
 
 std::vector<std::string> machine_places() {
   std::vector<std::string> places{"local"};
-  for (const std::string& release : machine::known_releases()) places.push_back("vm:" + release);
+  for (const std::string& release : debian_releases()) places.push_back("vm:" + release);
   return places;
 }
 

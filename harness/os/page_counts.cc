@@ -39,7 +39,9 @@ void PageCounts::open_sources() {
     whole_ = false;
     open_all(Source::kFaults);
   }
-  if (allocation_ == 0) {
+  if (scope_.light) {
+    why_no_pages_ = "pages that the kernel zeroes are not counted with --light";
+  } else if (allocation_ == 0) {
     why_no_pages_ = "pages that the kernel zeroes are counted as root only";
   } else if (!open_all(Source::kPages) || !open_all(Source::kHugePages)) {
     why_no_pages_ = std::string("the kernel refuses to count the pages that it zeroes: ") + std::strerror(errno);

@@ -34,6 +34,7 @@ constexpr std::size_t kFirstPeriod = 1;
 /// A program that returns little is seen whole.
 constexpr std::array<std::uint64_t, 4> kReturnPeriods{1, 13, 127, 997};
 
+constexpr const char* kLightReturns = "calls that return memory are not sampled with --light";
 constexpr const char* kRootsReturns = "calls that return memory are sampled as root only";
 
 /// Who calls memset is near the top.
@@ -170,7 +171,7 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
     if (!faults || faults_refused_ || fds_.size() == before) continue;
     faults_refused_ = !open_faults(attributes, thread, static_cast<int>(cpu));
     if (wanted_ != UserFaults::kByRate || scope != Scope::kCpus) continue;
-    why_no_returns_ = open_returns(attributes, static_cast<int>(cpu)) ? "" : kRootsReturns;
+    why_no_returns_ = open_returns(attributes, static_cast<int>(cpu)) ? "" : scope_.light ? kLightReturns : kRootsReturns;
   }
   return !buffers_.empty();
 }

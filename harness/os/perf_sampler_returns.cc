@@ -54,6 +54,7 @@ const std::array<std::uint64_t, std::size(kReturnPoints)>& return_points() {
 /// Of the program or the processes alone, so that what else runs here does not use up the samples; of all that runs on
 /// the CPU in an open scope, or where there would be too many events.
 bool PerfSampler::open_returns(const perf_event_attr& clock, int cpu) {
+  if (scope_.light) return false;
   allow_many_files();
   std::size_t threads = 0;
   const auto is_few = [&](pid_t) { return ++threads <= kMostReturnThreads; };

@@ -86,6 +86,10 @@ void TaskCounts::read(std::vector<TaskEvent>& events) {
     if (header.type == PERF_RECORD_FORK) {
       event.parent = reader.take<pid_t>();
       if (event.pid != reader.take<pid_t>()) return;  // a thread
+    } else if (header.type == PERF_RECORD_EXIT) {
+      event.kind = TaskEvent::Kind::kEnd;
+      reader.take<pid_t>();
+      if (event.pid != reader.take<pid_t>()) return;  // another thread
     } else if (header.type == PERF_RECORD_COMM && (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0) {
       event.kind = TaskEvent::Kind::kExec;
       reader.take<pid_t>();

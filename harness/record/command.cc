@@ -57,6 +57,7 @@ struct RecordOptions {
   std::string cgroup;
   bool all = false;
   bool sizes = false;
+  bool light = false;
   double seconds = kProcessSeconds;
   bool has_pid = false;
   bool has_cgroup = false;
@@ -86,6 +87,9 @@ void check(const RecordOptions& options, const std::vector<std::string>& words) 
   if (options.sizes && !options.has_pid && !options.has_cgroup) {
     throw UsageError("--sizes without --pid or --cgroup", "start the program, and give its PID");
   }
+  if (options.light && !runs_already(options)) {
+    throw UsageError("--light without --pid, --cgroup or --all", "leave it out: a command is recorded as it is");
+  }
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 86400");
   }
@@ -106,8 +110,11 @@ void check(const RecordOptions& options, const std::vector<std::string>& words) 
 }
 
 WatchScope scope_of(const RecordOptions& options) {
-  if (options.has_pid) return WatchScope::of_process(options.pid);
-  return options.has_cgroup ? WatchScope::of_cgroup(options.cgroup) : WatchScope::of_all();
+  WatchScope scope = options.has_pid      ? WatchScope::of_process(options.pid)
+                     : options.has_cgroup ? WatchScope::of_cgroup(options.cgroup)
+                                          : WatchScope::of_all();
+  if (options.light) scope.make_light();
+  return scope;
 }
 
 /// From outside, sites are known of what the kernel zeroed, of what was to be returned to it, and of stores' time.
@@ -215,6 +222,9 @@ const Subcommand command(
       arguments.flag("--sizes", options->sizes,
                      "with --pid or --cgroup, as root: every call of memset and the like, by size and caller; each "
                      "call costs the program microseconds");
+      arguments.flag("--light", options->light,
+                     "with --pid, --cgroup or --all: no tracepoints, which cost a server of many small requests several "
+                     "percent; zeroed bytes are then estimates, and what returns memory is not known");
       add_allocator(arguments, options->allocator, "the program's own");
       add_env(arguments, options->env);
       add_text(arguments, options->text, "stderr");

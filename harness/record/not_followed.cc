@@ -48,10 +48,10 @@ std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessS
   const bool exec = !counts.execs.empty();
   const bool closed = slot != nullptr && slot->holdings.closed != 0;
   // One that ended since is recorded, but may have started others that nobody counted.
-  const bool ended_since = closed && !counts.minor_faults;
+  const bool ended_since = closed && !counts.ended;
   if (!ended_since && slot != nullptr && (!exec || counts.execs.back() <= slot->started_ns)) return std::nullopt;
   NotFollowed missed{counts.pid, counts.name, std::string("it ") + (exec ? kSilent : kOnlyForked), 1, kNone, kNone};
-  missed.running = !counts.minor_faults;
+  missed.running = !counts.ended;
   if (ended_since || (missed.running && !exec)) missed.reason = kStillRuns;
   for (const ExecEntry* entry : arena.execs()) {
     if (ended_since || !exec || entry->pid != counts.pid || entry->failed != 0 || entry->at_ns > counts.execs.back())

@@ -129,7 +129,10 @@ void RunWatch::note(const TaskEvent& event) {
   if (event.kind == TaskEvent::Kind::kExec) {
     counted.execs.push_back(event.time_ns);
     counted.name = event.name;
-  } else {
+    return;
+  }
+  counted.ended = true;
+  if (event.kind == TaskEvent::Kind::kCounts) {
     counted.minor_faults = counted.minor_faults.value_or(0) + event.minor_faults;
     counted.cpu_ns += event.cpu_ns;
   }

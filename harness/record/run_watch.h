@@ -24,8 +24,9 @@ struct ProcessCounts {
   std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC
   std::vector<std::int64_t> execs;  ///< when it became another program
   std::string name;  ///< the first 15 bytes of the last one's; its parent's where it is a child of fork alone
-  std::optional<std::uint64_t> minor_faults;  ///< nothing if no thread of it has ended
+  std::optional<std::uint64_t> minor_faults;  ///< of its threads that ended; nothing if the kernel said none
   std::uint64_t cpu_ns = 0;
+  bool ended = false;  ///< its first thread, or another that had counts
 };
 
 /// The last look at a recorded process, some 20 ms before its end at most.

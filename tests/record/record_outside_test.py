@@ -164,6 +164,22 @@ def test_attached_to_a_loop_it_names_the_site_that_the_whole_run_has(static, tmp
 
 
 @root_only
+def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static, tmp_path):
+    with Attached(static, "map", ROUNDS) as target:
+        started = start_record(tmp_path, target.run.pid, "--seconds", 60, "--light")
+        target.go_on()
+        faults = target.faults()
+        started.send_signal(signal.SIGINT)
+        found = Outcome(tmp_path, started, 128 + signal.SIGINT)
+    kernel = found.totals["kernel"]
+    assert faults <= kernel["minor_faults"] <= faults + 5
+    assert found.json["outside"]["zeroed_by"] == "sampled" and "--light" in found.json["outside"]["why_no_returns"]
+    assert kernel["zeroed_bytes"] == pytest.approx(ZEROED, rel=0.05)
+    assert "refill_here" in functions(found.json["sites"][0])
+    assert is_na(found.totals["returned"]["bytes"]) and "As root" not in found.text
+
+
+@root_only
 def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
     with Attached(static, "map", 50) as target:
         started = start_record(tmp_path, target.run.pid, "--seconds", 100)

@@ -1,8 +1,10 @@
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <cstring>
 
 #include "doctor/check.h"
+#include "os/page.h"
 #include "os/pagemap.h"
 #include "os/write_tracker.h"
 
@@ -52,9 +54,11 @@ Finding look_at_dispatch(const Machine& machine) {
 const Check dispatch(Topic::kKernel, "system call counts", look_at_dispatch);
 
 Finding look_at_soft_dirty(const Machine& machine) {
+  // "sd" is a flag of every new mapping where the kernel keeps soft-dirty bits.
+  void* mapping = ::mmap(nullptr, kPageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const Reading maps = machine.text("/proc/self/smaps");
+  if (mapping != MAP_FAILED) ::munmap(mapping, kPageBytes);
   if (!maps) return unknown(maps.why);
-  // "sd" is a flag of every mapping where the kernel keeps soft-dirty bits, since they begin as set.
   const bool kept = maps.text->find(" sd") != std::string::npos;
   return {kept ? "kept" : "not kept (CONFIG_MEM_SOFT_DIRTY)", Weight::kOk, "", ""};
 }

@@ -26,15 +26,7 @@ Finding look_at_kernel(const Machine& machine) {
   const char* newer = "apt-get install -t bookworm-backports linux-image-amd64";
   if (version < 5'011) {
     return {*release.text, Weight::kLimits,
-            "system calls are n/a (syscall user dispatch: Linux 5.11), inline stores to populated memory go unseen "
-            "(6.7)",
-            newer};
-  }
-  if (version < 6'007) {
-    return {*release.text, Weight::kLimits,
-            "inline stores to memory that was populated before go unseen (PAGEMAP_SCAN and asynchronous write "
-            "protection: Linux 6.7)",
-            newer};
+            "system calls, and bytes that they return, are n/a (syscall user dispatch: Linux 5.11)", newer};
   }
   return {*release.text, Weight::kOk, "", ""};
 }

@@ -92,8 +92,8 @@ std::vector<pid_t> WatchScope::joined() {
 }
 
 PerfScope WatchScope::perf(const std::vector<pid_t>& processes) const {
-  if (!is_open_) return {processes};
-  return {processes, cgroup_ ? cgroup_.get() : -1, watched_ == Watched::kMachine, has_us_};
+  if (!is_open_) return {processes, -1, false, false, light_};
+  return {processes, cgroup_ ? cgroup_.get() : -1, watched_ == Watched::kMachine, has_us_, light_};
 }
 
 }  // namespace zerotax::record

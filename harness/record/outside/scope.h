@@ -34,6 +34,8 @@ class WatchScope {
   [[nodiscard]] const std::string& folder() const { return folder_; }  ///< likewise
   /// Processes of other users that are left out.
   [[nodiscard]] std::size_t others() const { return others_; }
+  /// From now on perf() is without tracepoints.
+  void make_light() { light_ = true; }
   /// Of these processes, and of what else there is, if CPUs may be watched.
   [[nodiscard]] PerfScope perf(const std::vector<pid_t>& processes) const;
 
@@ -50,6 +52,7 @@ class WatchScope {
   UniqueFd cgroup_;
   bool is_open_ = false;
   bool has_us_ = false;
+  bool light_ = false;
   std::size_t others_ = 0;
   std::set<pid_t> listed_;
 };

@@ -101,6 +101,7 @@ std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKe
   std::string append = "console=ttyS0 quiet panic=-1";
   // Without KVM the kernel would calibrate clocks against each other, for seconds, and trust none.
   if (!kvm) append += " tsc=reliable clocksource=tsc";
+  append += place.boot_options;
   if (!place.thp.empty()) append += " transparent_hugepage=" + place.thp;
   std::vector<std::string> words{
       kEmulator,   "-nodefaults", "-no-user-config", "-machine", "pc,hpet=off", "-accel",

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/size.h"
+#include "run/debian_packages.h"
 
 namespace zerotax::machine {
 namespace {
@@ -35,17 +36,14 @@ void set(MachinePlace& place, const std::string& key, const std::string& value) 
     const bool digits = !value.empty() && value.size() < 4 && value.find_first_not_of("0123456789") == std::string::npos;
     place.cpus = digits ? static_cast<unsigned>(std::stoul(value)) : 0;
     if (place.cpus < 1 || place.cpus > kMostCpus) refuse(fmt::format("invalid cpus={} in --on", value));
+  } else if (key.starts_with("sysctl.") && value.find(' ') == std::string::npos) {
+    place.boot_options += " " + key + "=" + value;
   } else {
     refuse(fmt::format("invalid '{}' in --on", key));
   }
 }
 
 }  // namespace
-
-const std::vector<std::string>& known_releases() {
-  static const std::vector<std::string> kReleases{"bullseye", "bookworm", "trixie", "sid"};
-  return kReleases;
-}
 
 std::optional<MachinePlace> parse_place(const std::string& text) {
   if (!text.starts_with(kPrefix)) return std::nullopt;
@@ -61,7 +59,7 @@ std::optional<MachinePlace> parse_place(const std::string& text) {
   place.kernel = word();
   if (place.kernel.empty()) refuse("--on vm: names no kernel");
   if (place.is_release()) {
-    const auto& releases = known_releases();
+    const auto& releases = debian_releases();
     if (std::find(releases.begin(), releases.end(), place.kernel) == releases.end()) {
       refuse_word(fmt::format("unknown kernel '{}' in --on", place.kernel), place.kernel, releases);
     }

@@ -13,15 +13,13 @@ struct MachinePlace {
   std::string thp;     ///< "always", "madvise", "never"; empty: as the kernel has it
   std::uint64_t memory_bytes = 0;
   unsigned cpus = 2;
+  std::string boot_options;  ///< for the kernel: " sysctl.kernel.perf_event_paranoid=2"
 
   [[nodiscard]] bool is_release() const { return kernel.find('/') == std::string::npos; }
 };
 
-/// The releases whose kernels are known, oldest first.
-const std::vector<std::string>& known_releases();
-
 /// Nothing if `place` does not begin with "vm:". Throws UsageError for one that is not
-/// vm:KERNEL[,thp=always|madvise|never][,memory=SIZE][,cpus=N].
+/// vm:KERNEL[,thp=always|madvise|never][,memory=SIZE][,cpus=N][,sysctl.NAME=VALUE].
 std::optional<MachinePlace> parse_place(const std::string& place);
 
 }  // namespace zerotax::machine

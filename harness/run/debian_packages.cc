@@ -1,0 +1,138 @@
+#include "run/debian_packages.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "base/error.h"
+#include "files/output_file.h"
+#include "os/child.h"
+#include "run/child_verdict.h"
+#include "run/interrupt.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kFetchTimeout{20};
+constexpr int kNotFound = 127;
+
+}  // namespace
+
+const std::vector<std::string>& debian_releases() {
+  static const std::vector<std::string> kReleases{"bullseye", "bookworm", "trixie", "sid"};
+  return kReleases;
+}
+
+void DebianPackages::cannot_fetch(const std::string& why) const {
+  throw MachineError(fmt::format("cannot fetch {} of Debian {}: {}", what_, release_, why),
+                     "see that apt-get reaches a mirror (ZEROTAX_DEBIAN_MIRROR names another one)");
+}
+
+DebianPackages::DebianPackages(std::string what, std::string release, std::string folder)
+    : what_(std::move(what)), release_(std::move(release)), folder_(std::move(folder)) {
+  for (const char* each : {"/lists/partial", "/cache/archives/partial", "/packages"}) {
+    fs::create_directories(folder_ + each);
+  }
+  const char* mirror = std::getenv("ZEROTAX_DEBIAN_MIRROR");
+  const std::string list = folder_ + "/sources.list";
+  write_file(list, fmt::format("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n",
+                               mirror != nullptr ? mirror : "http://deb.debian.org/debian", release_));
+  options_ = {"-q", "-o", "Dir::Etc::sourcelist=" + list, "-o", "Dir::Etc::sourceparts=/dev/null",
+              "-o", "Dir::State::Lists=" + folder_ + "/lists", "-o", "Dir::Cache=" + folder_ + "/cache",
+              "-o", "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none",
+              "-o", "APT::Architecture=amd64", "-o", "APT::Architectures=amd64",
+              // As root it would write as a user of its own, who may not write here.
+              "-o", fmt::format("APT::Sandbox::User={}", ::geteuid() == 0 ? "root" : "")};
+  run("apt-get", {"update"});
+}
+
+std::vector<std::string> DebianPackages::needed_by(const std::string& package,
+                                                   const std::vector<std::string>& prefixes) {
+  std::istringstream lines(run("apt-cache", {"depends", package}));
+  std::vector<std::string> found;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find("Depends: ");
+    if (at == std::string::npos) continue;
+    const std::string name = line.substr(line.find_first_not_of(' ', at + 9));
+    const bool wanted = std::any_of(prefixes.begin(), prefixes.end(),
+                                    [&](const std::string& prefix) { return name.starts_with(prefix); });
+    if (wanted) found.push_back(name);
+  }
+  return found;
+}
+
+std::vector<std::string> DebianPackages::with_libraries(const std::string& package) {
+  std::istringstream lines(run("apt-cache", {"depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts",
+                                             "--no-breaks", "--no-replaces", "--no-enhances", package}));
+  std::vector<std::string> found;
+  for (std::string line; std::getline(lines, line);) {
+    // Packages stand at the margin, and what they depend on below. Of another architecture is "libc6:i386".
+    const bool named = line == package || (line.starts_with("lib") && line.find(':') == std::string::npos);
+    if (named && std::find(found.begin(), found.end(), line) == found.end()) found.push_back(line);
+  }
+  if (found.empty()) cannot_fetch("there is no such package");
+  return found;
+}
+
+void DebianPackages::unpack(const std::string& package, const std::vector<std::string>& patterns,
+                            const std::string& target) {
+  const std::string packages = folder_ + "/packages";
+  run("sh", {"-c", "cd \"$1\" && shift && exec apt-get \"$@\"", "sh", packages}, {"download", package});
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& each : fs::directory_iterator(packages)) files.push_back(each.path());
+  for (const fs::path& file : files) {
+    // No file may match: of a package that depends on others alone.
+    std::vector<std::string> words{"-c", "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"${@:3}\" "
+                                         "2>/dev/null; exit ${PIPESTATUS[0]}",
+                                   "bash", file.string(), target};
+    words.insert(words.end(), patterns.begin(), patterns.end());
+    run_plain("bash", words);
+    fs::remove(file);
+  }
+}
+
+std::string DebianPackages::run(const std::string& program, std::vector<std::string> words,
+                                const std::vector<std::string>& more) {
+  words.insert(words.end(), options_.begin(), options_.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return run_plain(program, words);
+}
+
+std::string DebianPackages::run_plain(const std::string& program, const std::vector<std::string>& words) {
+  ChildCommand command;
+  command.program = "/usr/bin/env";  // which looks in PATH
+  command.arguments = {program};
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  command.environment = {{"LC_ALL", "C"}};
+  command.capture = true;
+  command.fixed_layout = false;
+  command.timeout = kFetchTimeout;
+  const ChildResult done = run_child(command, stop_requested);
+  end_if_stopped();
+  if (done.end == ChildResult::End::kExited && done.code == kNotFound) {
+    cannot_fetch(fmt::format("{} is missing (package apt)", program));
+  }
+  if (done.end != ChildResult::End::kExited || done.code != 0) {
+    const std::string said = last_line(done.errors);
+    cannot_fetch(said.empty() ? fmt::format("{} failed", program) : said);
+  }
+  return done.output;
+}
+
+FolderBeside::FolderBeside(const std::string& path) : path_(fmt::format("{}.{}", path, ::getpid())) {
+  fs::remove_all(path_);
+  fs::create_directories(path_);
+}
+
+FolderBeside::~FolderBeside() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace zerotax

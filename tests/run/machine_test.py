@@ -1,0 +1,97 @@
+"""--on vm:…: the same command finds the same under another kernel, and what cannot be booted is said in one line."""
+
+import json
+import os
+import shutil
+
+import pytest
+from conftest import BUILD, DETERMINISTIC, KIB, MIB, check_schema, is_na, measure, options, same, zerotax
+
+CACHE = BUILD / "tests" / "cache"
+ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "largecache"]
+PLAN = [*options("allocator", ALLOCATORS), *options("size", [64 * KIB, MIB]), *options("touch", [0, 1]), "--ops", 4]
+# What the kernel gives a library's own pages by the way differs by a fault.
+BY_THE_WAY = 2
+
+
+def on(place, *words, **environment):
+    return zerotax(*words, "--on", place, timeout=600, XDG_CACHE_HOME=CACHE, **environment)
+
+
+def or_skip(done):
+    """Where no machine can be booted: without QEMU, or without a mirror of Debian for the first time."""
+    if done.returncode == 3 and ("is missing" in done.stderr or "cannot fetch" in done.stderr):
+        pytest.skip(done.stderr)
+    return done
+
+
+@pytest.fixture(name="there", scope="module")
+def measured_there(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("machine")
+    done = or_skip(on("vm:bookworm,thp=madvise", "run", *PLAN, "--json", folder / "there.json"))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].startswith(("zerotax: booting Linux 6.1.", "measuring: "))
+    run = json.loads((folder / "there.json").read_text())
+    check_schema(run)
+    return run
+
+
+def test_the_kernel_is_debians_and_inline_stores_are_seen_by_soft_dirty_bits(there):
+    environment = there["environment"]
+    assert environment["kernel"].startswith("6.1.") and environment["thp"] == "madvise"
+    assert environment["pagemap_scan"] is False
+    assert environment["capabilities"] == {"pagemap": "read", "write_tracking": "soft-dirty bits", "root": os.geteuid() == 0}
+
+
+def test_every_count_is_the_one_of_this_machine(there):
+    here = measure(*PLAN)
+    assert len(here["points"]) == len(there["points"]) == len(ALLOCATORS) * 4
+    for point, other in zip(here["points"], there["points"]):
+        place = f"{point['allocator']} {point['size_bytes']} touch {point['touch']}"
+        for key in DETERMINISTIC:
+            assert same(key, other[key], point[key]), f"{place}: {key}"
+        assert other["inline_stores"] == point["inline_stores"]
+        for early, other_early in zip(point["first_ops"], other["first_ops"]):
+            for key in ("zeroed_bytes", "redundant_zeroed_bytes", "zeroed_in_free_bytes", "kernel_zeroed_bytes"):
+                assert other_early[key] == early[key], f"{place}, operation {early['op']}: {key}"
+            assert abs(other_early["calloc_faults"] - early["calloc_faults"]) < BY_THE_WAY
+
+
+def test_times_of_an_emulated_cpu_are_not_available(there):
+    for point in there["points"]:
+        if "TCG" not in there["environment"]["cpu"]:
+            pytest.skip("the machine runs on KVM")
+        assert is_na(point["calloc_ns"]) and "emulated" in point["calloc_ns"]["na"]
+        assert point["zeroed_bytes"] == 0 or is_na(point["zero_ns"])
+        assert all(is_na(early["calloc_ns"]) for early in point["first_ops"])
+
+
+def refused(done, status, *words):
+    assert done.returncode == status, done.stderr
+    assert done.stdout == "" and "\nzerotax: " not in done.stderr.rstrip("\n").removeprefix("zerotax: fetching")
+    for word in words:
+        assert word in done.stderr.splitlines()[-1]
+
+
+def test_without_a_mirror_nothing_is_left_behind(tmp_path):
+    if shutil.which("apt-get") is None:
+        pytest.skip("no apt-get")
+    done = zerotax("run", "--size", "1MiB", "--on", "vm:bookworm", XDG_CACHE_HOME=tmp_path,
+                   ZEROTAX_DEBIAN_MIRROR="http://127.0.0.1:1/debian", timeout=120)
+    refused(done, 3, "cannot fetch the kernel of Debian bookworm", "ZEROTAX_DEBIAN_MIRROR")
+    assert list((tmp_path / "zerotax" / "kernels").iterdir()) == []
+
+
+def test_without_qemu_its_package_is_named(tmp_path):
+    image = tmp_path / "vmlinuz-1"
+    image.write_bytes(b"no kernel")
+    refused(zerotax("list", "--on", f"vm:{image}"), 2, "--on")
+    refused(zerotax("doctor", "--on", f"vm:{image}", PATH=str(tmp_path)), 3, "qemu-system-x86")
+
+
+def test_what_is_no_kernel_is_refused_with_what_qemu_says(tmp_path):
+    if shutil.which("qemu-system-x86_64") is None:
+        pytest.skip("no QEMU")
+    image = tmp_path / "vmlinuz-1"
+    image.write_bytes(b"no kernel" * 1000)
+    refused(zerotax("doctor", "--on", f"vm:{image}", timeout=120), 3, "the virtual machine failed", "it said: ")
