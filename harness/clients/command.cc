@@ -14,6 +14,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "run/allocators.h"
+#include "run/debian_library.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
@@ -47,6 +48,7 @@ Session make_session(const MeasureOptions& options, const std::vector<std::uint6
   Plan plan;
   plan.timeout_s = options.timeout_s;
   plan.allocators = resolve_allocators(options.allocators, options.env);
+  for (const Allocator& allocator : plan.allocators) check_loads_here(allocator.preload);
   for (const std::uint64_t size : sizes) {
     add_points(plan, {{"recv_buffer"}, {size}, {0.0}, {"main"}}, receive_repeats(size));
   }

@@ -102,7 +102,8 @@ std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_
   std::vector<NamedPath> inputs;
   for (const std::string& word : allocator_words) {
     const auto equals = word.find('=');
-    if (equals != std::string::npos)
+    // What is fetched from Debian is no file of the user's.
+    if (equals != std::string::npos && !word.substr(equals + 1).starts_with("deb:"))
       inputs.push_back({"the library of " + word.substr(0, equals), word.substr(equals + 1)});
   }
   return inputs;

@@ -15,6 +15,7 @@
 #include "base/nearest.h"
 #include "files/library_file.h"
 #include "os/machine_trouble.h"
+#include "run/debian_library.h"
 #include "run/probe_identity.h"
 
 namespace zerotax {
@@ -114,7 +115,8 @@ Allocator parse_allocator(const std::string& word) {
   check_name(name);
   Allocator allocator{name, {}, {}, {}, {}};
   if (equals != std::string::npos) {
-    const std::string path = word.substr(equals + 1);
+    std::string path = word.substr(equals + 1);
+    if (is_debian_library(path)) path = debian_library(path);
     check_library_file(path);
     allocator.probe = probe_folder() + "/bench-glibc";
     allocator.preload = tidy_path(path);

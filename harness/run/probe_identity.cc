@@ -15,6 +15,7 @@
 #include "os/machine_trouble.h"
 #include "run/allocators.h"
 #include "run/child_verdict.h"
+#include "run/debian_library.h"
 #include "run/pass_verdict.h"
 
 namespace zerotax {
@@ -97,6 +98,7 @@ ProbeAnswer ask_probe(const Allocator& allocator) {
   command.timeout = kPatience;
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
+  use_own_libraries(command, allocator.preload);
   const ChildResult result = run_child(command, nullptr);
   Answer answer(file.text());
   check_answered(allocator, result, answer.complete);

@@ -12,6 +12,7 @@
 #include "meter/probe_exit.h"
 #include "os/machine_trouble.h"
 #include "os/memory.h"
+#include "run/debian_library.h"
 #include "run/interrupt.h"
 #include "run/pass_verdict.h"
 #include "run/probe_identity.h"
@@ -98,6 +99,7 @@ PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pas
   command.resident_limit = limits.resident_bytes;
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
+  use_own_libraries(command, allocator.preload);
 
   const auto kills = oom_kills();
   const ChildResult child = run_child(command, stop_requested);

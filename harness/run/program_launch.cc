@@ -11,6 +11,7 @@
 #include "os/machine_trouble.h"
 #include "os/program_file.h"
 #include "run/allocators.h"
+#include "run/debian_library.h"
 #include "run/interrupt.h"
 #include "run/probe_identity.h"
 
@@ -73,6 +74,7 @@ std::optional<Allocator> resolve_program_allocator(const std::string& word, cons
                      "add --allocator NAME, or set the variable for zerotax itself");
   }
   Allocator allocator = resolve_allocators({word}, env).front();
+  check_loads_here(allocator.preload);
   if (allocator.preload) return allocator;
   // A built-in allocator's library is what its probe is linked with.
   // What the user preloads would answer in its place.

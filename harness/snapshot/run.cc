@@ -14,6 +14,7 @@
 #include "os/memory.h"
 #include "run/allocators.h"
 #include "run/child_verdict.h"
+#include "run/debian_library.h"
 #include "run/memory_guard.h"
 
 namespace zerotax::snapshot {
@@ -160,6 +161,7 @@ SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library,
   command.timeout = timeout;
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (!library.empty()) command.environment.emplace_back("LD_PRELOAD", library);
+  use_own_libraries(command, library);
   SnapshotRun run;
   const ChildResult child = run_watched(command, pass, stop, run);
   const ChildVerdict verdict = judge(child, timeout);

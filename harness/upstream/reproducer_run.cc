@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "files/output_file.h"
 #include "os/child.h"
+#include "run/debian_library.h"
 #include "run/interrupt.h"
 #include "run/probe_identity.h"
 
@@ -48,6 +49,7 @@ ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
   command.timeout = std::chrono::minutes(1);
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
+  use_own_libraries(command, allocator.preload);
   const ChildResult result = run_child(command, stop_requested);
   const bool exited = result.end == ChildResult::End::kExited;
   const std::string ended = ending(result);

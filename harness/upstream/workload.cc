@@ -19,6 +19,7 @@
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/c_compiler.h"
+#include "run/debian_library.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
@@ -87,6 +88,7 @@ class Evaluator {
 
   /// Throws UsageError if it does not end well, Stop.
   std::int64_t faults(const std::vector<WorkloadCall>& calls, const Allocator& allocator) {
+    check_loads_here(allocator.preload);
     const std::string_view bytes{reinterpret_cast<const char*>(calls.data()), calls.size() * sizeof(WorkloadCall)};
     write_file(folder_.file("calls"), std::string(bytes));
     MeteredCommand command;

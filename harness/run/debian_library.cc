@@ -1,0 +1,203 @@
+#include "run/debian_library.h"
+
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "files/cache_folder.h"
+#include "files/output_file.h"
+#include "os/elf_file.h"
+#include "os/input_file.h"
+#include "run/debian_packages.h"
+
+namespace zerotax {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "deb:";
+constexpr const char* kLoader = "ld-linux-x86-64.so.2";
+/// In the folder of a package: the path of its library, the version of its C library, and the loader's path.
+constexpr const char* kAbout = "about.txt";
+
+struct About {
+  std::string library;
+  std::string libc_version;
+  std::string loader;
+};
+
+/// Version 2.41 as 2, 41.
+std::pair<int, int> version_pair(const std::string& text) {
+  int major = 0;
+  int minor = 0;
+  std::sscanf(text.c_str(), "%d.%d", &major, &minor);
+  return {major, minor};
+}
+
+std::vector<fs::path> libraries_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& each : fs::recursive_directory_iterator(folder)) {
+    if (each.is_regular_file() && !each.is_symlink() && each.path().string().find(".so") != std::string::npos) {
+      found.push_back(each.path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool defines_malloc(const fs::path& library) {
+  const auto functions = ElfFile(library).functions();
+  const auto has = [&](const char* name) {
+    return std::any_of(functions.begin(), functions.end(), [&](const auto& each) { return each.name == name; });
+  };
+  return has("malloc") && has("free");
+}
+
+std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
+  for (const fs::directory_entry& each : fs::recursive_directory_iterator(folder)) {
+    if (each.path().filename() == name && !each.is_directory()) return each.path();
+  }
+  return std::nullopt;
+}
+
+/// "2.41", from what the loader says of itself: "ld.so (Debian GLIBC 2.41-12) stable release version 2.41."
+std::string libc_version(const fs::path& loader) {
+  ChildCommand command;
+  command.program = loader;
+  command.arguments = {"--version"};
+  command.capture = true;
+  const std::string said = run_child(command, {}).output;
+  constexpr std::string_view kBefore = "release version ";
+  const auto at = said.find(kBefore);
+  if (at != std::string::npos) {
+    const auto begin = at + kBefore.size();
+    return said.substr(begin, said.find_first_not_of("0123456789.", begin) - begin);
+  }
+  // Of 2.31 and before the loader is no command that says so, but its file is named by the version.
+  const std::string file = fs::read_symlink(loader).filename();
+  return file.starts_with("ld-") ? file.substr(3) : "";
+}
+
+About read_about(const fs::path& folder) {
+  std::string text = read_input_file((folder / kAbout).string());
+  const auto line = [&] {
+    const auto end = std::min(text.find('\n'), text.size());
+    std::string found = text.substr(0, end);
+    text.erase(0, end + 1);
+    return found;
+  };
+  About about;
+  about.library = folder / line();
+  about.libc_version = line();
+  about.loader = folder / line();
+  return about;
+}
+
+void fetch(const std::string& release, const std::string& package, const fs::path& target) {
+  const FolderBeside made(target.string());
+  DebianPackages packages(package, release, made.path());
+  const fs::path files = fs::path(made.path()) / "files";
+  fs::create_directories(files);
+  std::vector<std::string> all = packages.with_libraries(package);
+  std::stable_partition(all.begin(), all.end(), [&](const std::string& each) { return each == package; });
+  packages.unpack(package, {"*.so*"}, files.string());
+  std::vector<fs::path> found;
+  for (const fs::path& library : libraries_in(files)) {
+    if (package == "libc6" ? library.filename().string().starts_with("libc") && defines_malloc(library)
+                           : defines_malloc(library)) {
+      found.push_back(library);
+    }
+  }
+  if (found.empty()) packages.cannot_fetch("it has no library that defines malloc and free");
+  for (const std::string& each : all) {
+    if (each != package) packages.unpack(each, {"*.so*"}, files.string());
+  }
+  const auto loader = find_file(files, kLoader);
+  if (!loader) packages.cannot_fetch("no C library came with it");
+  const std::string version = libc_version(*loader);
+  write_file((files / kAbout).string(),
+             fmt::format("{}\n{}\n{}\n", found.front().lexically_relative(files).string(), version,
+                         loader->lexically_relative(files).string()));
+  std::error_code failure;
+  fs::rename(files, target, failure);
+  if (failure && !is_there((target / kAbout).string())) packages.cannot_fetch(failure.message());
+}
+
+/// The folder of the package that a library lies in, if it is of one.
+std::optional<fs::path> folder_of(const std::optional<std::string>& library) {
+  if (!library || library->find("/zerotax/debs/") == std::string::npos) return std::nullopt;
+  fs::path folder = fs::path(*library).parent_path();
+  while (folder.has_relative_path() && !is_there((folder / kAbout).string())) folder = folder.parent_path();
+  return folder.has_relative_path() ? std::optional(folder) : std::nullopt;
+}
+
+/// What was built for an older C library runs with a newer one, and the probe was built with this system's.
+bool is_newer(const About& about) {
+  return version_pair(about.libc_version) > version_pair(::gnu_get_libc_version());
+}
+
+bool is_package_name(const std::string& name) {
+  return name.size() > 1 && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-.") == std::string::npos &&
+         name.front() != '.' && name.front() != '-';
+}
+
+}  // namespace
+
+bool is_debian_library(const std::string& word) { return word.starts_with(kPrefix); }
+
+std::string debian_library(const std::string& word) {
+  const std::string place = word.substr(std::string_view(kPrefix).size());
+  const auto slash = place.find('/');
+  const std::string release = place.substr(0, slash);
+  const std::string package = slash == std::string::npos ? "" : place.substr(slash + 1);
+  check_word("release of --allocator deb:", release, debian_releases());
+  if (!is_package_name(package)) {
+    throw UsageError(fmt::format("invalid package '{}' in '{}'", package, word),
+                     "give a package, as in mimalloc=deb:trixie/libmimalloc3");
+  }
+  const fs::path folder = fs::path(cache_folder("debs")) / (release + "-" + package);
+  if (!is_there((folder / kAbout).string())) {
+    fmt::print(stderr, "zerotax: fetching {} of Debian {}, once, into {}\n", package, release, folder.string());
+    fetch(release, package, folder);
+  }
+  About about = read_about(folder);
+  if (package == "libc6" && version_pair(about.libc_version) < version_pair(::gnu_get_libc_version())) {
+    throw MachineError(fmt::format("glibc {} of Debian {} is older than this system's, which zerotax was built with",
+                                   about.libc_version, release),
+                       fmt::format("run zerotax on Debian {}", release));
+  }
+  return about.library;
+}
+
+void check_loads_here(const std::optional<std::string>& library) {
+  const auto folder = folder_of(library);
+  if (!folder || !is_newer(read_about(*folder))) return;
+  throw UsageError(fmt::format("{} may need the C library of its release, and a program runs with this system's",
+                               folder->filename().string()),
+                   "take a package of this system's release or an older one, or measure it with run, study, thresholds "
+                   "or check");
+}
+
+void use_own_libraries(ChildCommand& command, const std::optional<std::string>& library) {
+  const auto folder = folder_of(library);
+  if (!folder) return;
+  const About about = read_about(*folder);
+  if (!is_newer(about)) return;
+  std::string paths;
+  for (const fs::path& root : {*folder, fs::path("/")}) {
+    for (const char* each : {"usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"}) {
+      paths += (paths.empty() ? "" : ":") + (root / each).string();
+    }
+  }
+  command.arguments.insert(command.arguments.begin(), {"--library-path", paths, command.program});
+  command.program = about.loader;
+}
+
+}  // namespace zerotax

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "os/child.h"
+
+namespace zerotax {
+
+/// Whether a word of --allocator, behind NAME=, names a package: "deb:trixie/libmimalloc3".
+bool is_debian_library(const std::string& word);
+
+/// The path of the malloc replacement in a package of a release of Debian, which is fetched once into zerotax's cache,
+/// with the libraries that it needs, the C library among them; of libc6 the C library itself. Throws UsageError for a
+/// word that names no release or package; MachineError if it cannot be fetched, or is of no use here: nothing is left
+/// behind then.
+std::string debian_library(const std::string& word);
+
+/// Throws UsageError for a library of such a package that a program cannot have preloaded: it may need a newer C library
+/// than this system's, which programs are run with.
+void check_loads_here(const std::optional<std::string>& library);
+
+/// A library of such a package that may need a newer C library than this system's: the command's program is then run
+/// with that of its release, by its dynamic linker. Other libraries change nothing.
+void use_own_libraries(ChildCommand& command, const std::optional<std::string>& library);
+
+}  // namespace zerotax

@@ -1,0 +1,44 @@
+"""--allocator NAME=deb:RELEASE/PACKAGE: packages of other releases, with their own C library where they may need it."""
+
+import os
+
+import pytest
+from conftest import BUILD, MIB, is_na, measure, zerotax
+
+CACHE = BUILD / "tests" / "cache"
+ALLOCATORS = ["--allocator", "newest=deb:sid/libc6", "--allocator", "other=deb:bookworm/libjemalloc2"]
+
+
+@pytest.fixture(name="run", scope="module")
+def measured():
+    """One with the C library of its release, and one without."""
+    done = zerotax("run", *ALLOCATORS, "--size", MIB, "--ops", 3, XDG_CACHE_HOME=CACHE, timeout=600)
+    if done.returncode == 3 and "cannot fetch" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    return measure(*ALLOCATORS, "--size", MIB, "--ops", 3, XDG_CACHE_HOME=CACHE)
+
+
+def test_glibc_of_another_release_is_measured_as_itself(run):
+    here = measure("--allocator", "glibc", "--size", MIB, "--ops", 3)["points"][0]
+    newest, other = run["points"]
+    assert newest["allocator"] == "newest" and newest["version"] != here["version"]
+    assert tuple(map(int, newest["version"].split("."))) > tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")))
+    assert other["version"].startswith("5.3.0")
+    for point in (newest, other):
+        assert not is_na(point["zeroed_bytes"]) and not is_na(point["calloc_syscalls"])
+    assert newest["zeroed_bytes"] >= MIB and newest["zeroed_method"] == "memset"
+
+
+@pytest.mark.usefixtures("run")
+def test_a_second_run_fetches_nothing_and_a_program_is_refused_what_it_cannot_load():
+    done = zerotax("record", "--allocator", "newest=deb:sid/libc6", "--", "true", XDG_CACHE_HOME=CACHE)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "C library of its release" in done.stderr
+
+
+@pytest.mark.usefixtures("run")
+def test_a_package_without_malloc_and_one_that_is_not_there_leave_nothing_behind(tmp_path):
+    for package, why in (("deb:bookworm/libzstd1", "no library that defines malloc"), ("deb:bookworm/libnone", "cannot fetch")):
+        done = zerotax("run", "--allocator", f"x={package}", "--size", MIB, XDG_CACHE_HOME=tmp_path, timeout=600)
+        assert done.returncode == 3 and why in done.stderr.splitlines()[-1]
+        assert list((tmp_path / "zerotax" / "debs").iterdir()) == []
