@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads outside_overhead report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads machines outside_overhead report_page"
 
 study() {
   rm -rf "$1/study"
@@ -147,6 +147,9 @@ workloads() {
   $zerotax replay workloads --json "$1/workloads.json" >/dev/null
   $python plots/workloads.py "$1/workloads.json" >/dev/null
 }
+
+# Some forty minutes, with QEMU and a mirror of Debian.
+machines() { $python benchmarks/machines/machines.py "$1/machines.json"; }
 
 # Some ten minutes, as root.
 outside_overhead() { $python benchmarks/outside_overhead/overhead.py >"$1/benchmark-outside-overhead.txt"; }

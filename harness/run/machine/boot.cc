@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "os/helper_process.h"
@@ -152,8 +153,8 @@ class Machine {
     ::waitpid(pid_, nullptr, 0);
   }
 
-  /// Passes on what comes until the machine has ended.
-  int run() {
+  /// Passes on what comes until the machine has ended. Nothing if its kernel panicked before the command began.
+  std::optional<int> run() {
     const auto began = std::chrono::steady_clock::now();
     Progress progress("booting", 1, 1);
     bool told = false;
@@ -167,8 +168,31 @@ class Machine {
     int status = 0;
     ::waitpid(pid_, &status, 0);
     pid_ = 0;
+    if (!up_ && console_.find("Kernel panic") != std::string::npos) return std::nullopt;
     if (status_ < 0) fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
     return status_;
+  }
+
+  /// The guest's own words say most: a panic, or memory that is used up.
+  [[noreturn]] void fail(std::string why) const {
+    if (!failure_.empty()) why = "its start failed at " + failure_;
+    std::string last;
+    if (const char* path = std::getenv("ZEROTAX_VM_CONSOLE")) write_console(path);
+    for (std::size_t at = 0; at < console_.size();) {
+      const std::size_t end = std::min(console_.find_first_of("\r\n", at), console_.size());
+      const std::string line = console_.substr(at, end - at);
+      const bool tells = line.starts_with("failed ") || line.find("panic") != std::string::npos ||
+                         line.find("Out of memory") != std::string::npos || line.find("qemu") != std::string::npos ||
+                         line.find("cannot start") != std::string::npos;
+      if (last.empty() && tells) last = line;
+      at = end + 1;
+    }
+    if (last.find("cannot start") != std::string::npos) {
+      throw MachineError(fmt::format("{} is missing", kEmulator), "install qemu-system-x86 (Debian's name)");
+    }
+    throw MachineError(
+        fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
+        "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");
   }
 
  private:
@@ -237,27 +261,6 @@ class Machine {
     }
   }
 
-  /// The guest's own words say most: a panic, or memory that is used up.
-  [[noreturn]] void fail(std::string why) const {
-    if (!failure_.empty()) why = "its start failed at " + failure_;
-    std::string last;
-    if (const char* path = std::getenv("ZEROTAX_VM_CONSOLE")) write_console(path);
-    for (std::size_t at = 0; at < console_.size();) {
-      const std::size_t end = std::min(console_.find_first_of("\r\n", at), console_.size());
-      const std::string line = console_.substr(at, end - at);
-      const bool tells = line.starts_with("failed ") || line.find("panic") != std::string::npos || line.find("Out of memory") != std::string::npos ||
-                         line.find("qemu") != std::string::npos || line.find("cannot start") != std::string::npos;
-      if (last.empty() && tells) last = line;
-      at = end + 1;
-    }
-    if (last.find("cannot start") != std::string::npos) {
-      throw MachineError(fmt::format("{} is missing", kEmulator), "install qemu-system-x86 (Debian's name)");
-    }
-    throw MachineError(
-        fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
-        "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");
-  }
-
   void write_console(const char* path) const {
     const UniqueFd file(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (file) write_all(file.get(), console_);
@@ -279,8 +282,15 @@ int run_in_machine(const MachinePlace& place, const std::vector<std::string>& wo
   const bool kvm = kvm_works();
   fmt::print(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
              kvm ? "" : " (no KVM here: its CPU is emulated, and times are n/a)");
-  Machine machine(place, kernel, archive_for(kernel, words), kvm);
-  return machine.run();
+  const std::string archive = archive_for(kernel, words);
+  // An emulated CPU takes so long between two interrupts that a kernel panics once in some hundred boots.
+  constexpr int kTries = 3;
+  for (int i = 1;; ++i) {
+    Machine machine(place, kernel, archive, kvm);
+    if (const auto status = machine.run()) return *status;
+    if (i == kTries) machine.fail("it panicked each time");
+    fmt::print(stderr, "zerotax: its kernel panicked while it booted: trying again\n");
+  }
 }
 
 }  // namespace zerotax::machine
