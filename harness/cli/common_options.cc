@@ -18,7 +18,7 @@ std::string worded(const std::string& words, const std::string& more, const std:
 
 std::string repeatable(const std::string& more = "") { return more.empty() ? "repeatable" : more + "; repeatable"; }
 
-constexpr const char* kAllocator = 
+constexpr const char* kAllocator =
     "NAME of a built-in allocator, NAME=PATH of any malloc replacement, or NAME=deb:RELEASE/PACKAGE of one of Debian's";
 constexpr const char* kEnv = "NAME:KEY=VALUE, an environment variable for one allocator";
 constexpr const char* kCase = "what the program does, see `zerotax list`";

@@ -13,9 +13,10 @@ namespace zerotax {
 
 void FleetOptions::add(Arguments& arguments) {
   arguments
-      .option("--on", on_,
-              "where to measure: local; slurm: as an array of jobs, on the nodes of a cluster; or in a virtual machine, "
-              "as in vm:bookworm (`zerotax help on`)")
+      .option(
+          "--on", on_,
+          "where to measure: local; slurm: as an array of jobs, on the nodes of a cluster; or in a virtual machine, "
+          "as in vm:bookworm (`zerotax help on`)")
       .shown_as("PLACE")
       .word()
       .completed_by([] {

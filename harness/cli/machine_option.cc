@@ -36,7 +36,8 @@ std::vector<std::string> machine_places() {
 
 void add_machine_option(Arguments& arguments) {
   static std::string place = "local";
-  arguments.option(kOption, place, "where to run: local, or in a virtual machine, as in vm:bookworm (`zerotax help on`)")
+  arguments
+      .option(kOption, place, "where to run: local, or in a virtual machine, as in vm:bookworm (`zerotax help on`)")
       .shown_as("PLACE")
       .word()
       .completed_by(machine_places);

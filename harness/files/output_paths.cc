@@ -102,7 +102,7 @@ std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_
   std::vector<NamedPath> inputs;
   for (const std::string& word : allocator_words) {
     const auto equals = word.find('=');
-    // What is fetched from Debian is no file of the user's.
+    // A package of Debian's is no file of the user's.
     if (equals != std::string::npos && !word.substr(equals + 1).starts_with("deb:"))
       inputs.push_back({"the library of " + word.substr(0, equals), word.substr(equals + 1)});
   }

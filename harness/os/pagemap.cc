@@ -202,8 +202,8 @@ bool Pagemap::read(AddressRange range, Kind kind, Visit visit, void* context) co
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
       const PagemapEntry entry(entries[i]);
-      const bool counts = (kind != Kind::kAnonymous || !entry.of_file()) &&
-                          (kind != Kind::kSoftDirty || entry.soft_dirty());
+      const bool counts =
+          (kind != Kind::kAnonymous || !entry.of_file()) && (kind != Kind::kSoftDirty || entry.soft_dirty());
       if (counts && entry.populated() && is_zero_page(entry) == (kind == Kind::kZeroPage)) {
         visit(context, {address, address + kPageBytes});
       }

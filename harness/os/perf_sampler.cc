@@ -171,7 +171,9 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
     if (!faults || faults_refused_ || fds_.size() == before) continue;
     faults_refused_ = !open_faults(attributes, thread, static_cast<int>(cpu));
     if (wanted_ != UserFaults::kByRate || scope != Scope::kCpus) continue;
-    why_no_returns_ = open_returns(attributes, static_cast<int>(cpu)) ? "" : scope_.light ? kLightReturns : kRootsReturns;
+    why_no_returns_ = open_returns(attributes, static_cast<int>(cpu)) ? ""
+                      : scope_.light                                  ? kLightReturns
+                                                                      : kRootsReturns;
   }
   return !buffers_.empty();
 }

@@ -15,8 +15,8 @@ namespace zerotax {
 /// Something that the kernel said of a process whose counts are taken.
 struct TaskEvent {
   enum class Kind {
-    kFork,   ///< `pid` was forked from `parent`
-    kExec,   ///< it became another program: `name`
+    kFork,    ///< `pid` was forked from `parent`
+    kExec,    ///< it became another program: `name`
     kCounts,  ///< a thread of it ended, and had so many minor faults and nanoseconds of CPU time on one CPU
     kEnd      ///< its first thread ended
   };
@@ -31,8 +31,8 @@ struct TaskEvent {
 
 /// Minor faults and CPU time of each process that the calling thread's next child, once it has become another program,
 /// starts: from outside, whatever the process does and however it ends. Counted, not sampled: the kernel adds each
-/// thread's counts to a buffer when it ends (perf_event_open(2), inherit_stat and PERF_RECORD_READ). Some kernels do not
-/// (Linux 6.1 and 6.12 among them, not 5.10 and 6.18): there is then no kCounts.
+/// thread's counts to a buffer when it ends (perf_event_open(2), inherit_stat and PERF_RECORD_READ). Some kernels do
+/// not (Linux 6.1 and 6.12 among them, not 5.10 and 6.18): there is then no kCounts.
 class TaskCounts {
  public:
   /// Never throws: see `why_not`. An event for each CPU, as those that are inherited need.

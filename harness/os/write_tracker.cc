@@ -286,7 +286,7 @@ void WriteTracker::stop() {
 }
 
 void WriteTracker::unregister(AddressRange range) const {
-  // What is no longer mapped is skipped.
+  // It skips pages that are no longer mapped.
   if (method_ == Method::kSoftDirty) {
     ::madvise(reinterpret_cast<void*>(range.begin), range.bytes(), MADV_NORMAL);
     return;

@@ -14,21 +14,22 @@ namespace zerotax {
 ///
 /// - userfaultfd in asynchronous write-protect mode (Linux >= 6.7; UFFD_FEATURE_WP_ASYNC in
 ///   Documentation/admin-guide/mm/userfaultfd.rst), of the watched ranges alone;
-/// - soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst; Debian's kernels keep them), which can only be cleared
+/// - soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst; Debian's kernels keep them), which can only be
+/// cleared
 ///   for the whole process: what was written before is remembered here. A mapping that is new has them set, and so has
-///   one that the kernel merges with it: a watched range gets a flag of its own (MADV_RANDOM, which changes nothing else
-///   for anonymous memory), so that none is merged.
+///   one that the kernel merges with it: a watched range gets a flag of its own (MADV_RANDOM, which changes nothing
+///   else for anonymous memory), so that none is merged.
 class WriteTracker {
  public:
   enum class Method { kNone, kAsynchronous, kSoftDirty };
 
-  /// Takes the first method that works here. ZEROTAX_WRITE_TRACKING=soft-dirty|none in the environment limits the choice,
-  /// so that a fallback can be compared on a kernel that does not need it.
+  /// Takes the first method that works here. ZEROTAX_WRITE_TRACKING=soft-dirty|none in the environment limits the
+  /// choice, so that a fallback can be compared on a kernel that does not need it.
   WriteTracker();
 
   [[nodiscard]] Method method() const { return method_; }
   [[nodiscard]] bool available() const { return method_ != Method::kNone; }
-  /// What it is called in results: "userfaultfd, asynchronous"; or why it is not available.
+  /// Its name in results, "userfaultfd, asynchronous"; or why it is not available.
   [[nodiscard]] const char* name() const;
   /// Why it is not available; empty otherwise.
   [[nodiscard]] const char* reason() const { return reason_; }
@@ -76,7 +77,7 @@ class WriteTracker {
   const char* reason_ = "";
   AddressRange pieces_[kPieces];
   std::size_t count_ = 0;
-  // kSoftDirty: pages that were written before the bits were cleared last, and room to make such a list anew.
+  // kSoftDirty: pages that were written before the bits were cleared last, and room for the next such list.
   RangeList remembered_[2];
   std::size_t current_ = 0;
   mutable RangeList scratch_;

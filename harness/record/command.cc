@@ -88,7 +88,8 @@ void check(const RecordOptions& options, const std::vector<std::string>& words) 
     throw UsageError("--sizes without --pid or --cgroup", "start the program, and give its PID");
   }
   if (options.light && !runs_already(options)) {
-    throw UsageError("--light without --pid, --cgroup or --all", "leave it out: a command is recorded as it is");
+    throw UsageError("--light without --pid, --cgroup or --all",
+                     "leave it out: a command is recorded with its own library");
   }
   if (!(options.seconds > 0) || options.seconds > 86'400) {
     throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 86400");
@@ -222,9 +223,10 @@ const Subcommand command(
       arguments.flag("--sizes", options->sizes,
                      "with --pid or --cgroup, as root: every call of memset and the like, by size and caller; each "
                      "call costs the program microseconds");
-      arguments.flag("--light", options->light,
-                     "with --pid, --cgroup or --all: no tracepoints, which cost a server of many small requests several "
-                     "percent; zeroed bytes are then estimates, and what returns memory is not known");
+      arguments.flag(
+          "--light", options->light,
+          "with --pid, --cgroup or --all: no tracepoints, which cost a server of many small requests several "
+          "percent; zeroed bytes are then estimates, and what returns memory is not known");
       add_allocator(arguments, options->allocator, "the program's own");
       add_env(arguments, options->env);
       add_text(arguments, options->text, "stderr");

@@ -33,9 +33,10 @@ struct EnvWord {
 /// overwritten, and one that is not the name of a variable.
 EnvWord parse_env_word(const std::string& word);
 
-/// Turns --allocator words (NAME, NAME=PATH or NAME=deb:RELEASE/PACKAGE) and --env words (NAME:KEY=VALUE) into allocators whose versions were
-/// read by starting each. No names: every built-in one. Throws UsageError for unknown or doubled names, for a path
-/// that is not a malloc replacement, and for one of another allocator than the built-in one whose name it is given.
+/// Turns --allocator words (NAME, NAME=PATH or NAME=deb:RELEASE/PACKAGE) and --env words (NAME:KEY=VALUE) into
+/// allocators whose versions were read by starting each. No names: every built-in one. Throws UsageError for unknown or
+/// doubled names, for a path that is not a malloc replacement, and for one of another allocator than the built-in one
+/// whose name it is given.
 std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
                                           const std::vector<std::string>& env_words);
 

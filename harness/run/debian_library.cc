@@ -122,9 +122,8 @@ void fetch(const std::string& release, const std::string& package, const fs::pat
   const auto loader = find_file(files, kLoader);
   if (!loader) packages.cannot_fetch("no C library came with it");
   const std::string version = libc_version(*loader);
-  write_file((files / kAbout).string(),
-             fmt::format("{}\n{}\n{}\n", found.front().lexically_relative(files).string(), version,
-                         loader->lexically_relative(files).string()));
+  write_file((files / kAbout).string(), fmt::format("{}\n{}\n{}\n", found.front().lexically_relative(files).string(),
+                                                    version, loader->lexically_relative(files).string()));
   std::error_code failure;
   fs::rename(files, target, failure);
   if (failure && !is_there((target / kAbout).string())) packages.cannot_fetch(failure.message());
@@ -139,9 +138,7 @@ std::optional<fs::path> folder_of(const std::optional<std::string>& library) {
 }
 
 /// What was built for an older C library runs with a newer one, and the probe was built with this system's.
-bool is_newer(const About& about) {
-  return version_pair(about.libc_version) > version_pair(::gnu_get_libc_version());
-}
+bool is_newer(const About& about) { return version_pair(about.libc_version) > version_pair(::gnu_get_libc_version()); }
 
 bool is_package_name(const std::string& name) {
   return name.size() > 1 && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-.") == std::string::npos &&

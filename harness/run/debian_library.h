@@ -16,8 +16,8 @@ bool is_debian_library(const std::string& word);
 /// behind then.
 std::string debian_library(const std::string& word);
 
-/// Throws UsageError for a library of such a package that a program cannot have preloaded: it may need a newer C library
-/// than this system's, which programs are run with.
+/// Throws UsageError for a library of such a package that a program cannot have preloaded: it may need a newer C
+/// library than this system's, which programs are run with.
 void check_loads_here(const std::optional<std::string>& library);
 
 /// A library of such a package that may need a newer C library than this system's: the command's program is then run

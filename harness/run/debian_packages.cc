@@ -43,10 +43,10 @@ DebianPackages::DebianPackages(std::string what, std::string release, std::strin
   const std::string list = folder_ + "/sources.list";
   write_file(list, fmt::format("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n",
                                mirror != nullptr ? mirror : "http://deb.debian.org/debian", release_));
-  options_ = {"-q", "-o", "Dir::Etc::sourcelist=" + list, "-o", "Dir::Etc::sourceparts=/dev/null",
-              "-o", "Dir::State::Lists=" + folder_ + "/lists", "-o", "Dir::Cache=" + folder_ + "/cache",
-              "-o", "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none",
-              "-o", "APT::Architecture=amd64", "-o", "APT::Architectures=amd64",
+  options_ = {"-q", "-o", "Dir::Etc::sourcelist=" + list, "-o", "Dir::Etc::sourceparts=/dev/null", "-o",
+              "Dir::State::Lists=" + folder_ + "/lists", "-o", "Dir::Cache=" + folder_ + "/cache", "-o",
+              "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none", "-o", "APT::Architecture=amd64", "-o",
+              "APT::Architectures=amd64",
               // As root it would write as a user of its own, who may not write here.
               "-o", fmt::format("APT::Sandbox::User={}", ::geteuid() == 0 ? "root" : "")};
   run("apt-get", {"update"});
@@ -68,8 +68,9 @@ std::vector<std::string> DebianPackages::needed_by(const std::string& package,
 }
 
 std::vector<std::string> DebianPackages::with_libraries(const std::string& package) {
-  std::istringstream lines(run("apt-cache", {"depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts",
-                                             "--no-breaks", "--no-replaces", "--no-enhances", package}));
+  std::istringstream lines(
+      run("apt-cache", {"depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts", "--no-breaks",
+                        "--no-replaces", "--no-enhances", package}));
   std::vector<std::string> found;
   for (std::string line; std::getline(lines, line);) {
     // Packages stand at the margin, and what they depend on below. Of another architecture is "libc6:i386".
@@ -88,8 +89,9 @@ void DebianPackages::unpack(const std::string& package, const std::vector<std::s
   for (const fs::directory_entry& each : fs::directory_iterator(packages)) files.push_back(each.path());
   for (const fs::path& file : files) {
     // No file may match: of a package that depends on others alone.
-    std::vector<std::string> words{"-c", "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"${@:3}\" "
-                                         "2>/dev/null; exit ${PIPESTATUS[0]}",
+    std::vector<std::string> words{"-c",
+                                   "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"${@:3}\" "
+                                   "2>/dev/null; exit ${PIPESTATUS[0]}",
                                    "bash", file.string(), target};
     words.insert(words.end(), patterns.begin(), patterns.end());
     run_plain("bash", words);

@@ -8,9 +8,9 @@ namespace zerotax {
 /// The releases of Debian whose packages are known, oldest first.
 const std::vector<std::string>& debian_releases();
 
-/// Packages of one release of Debian, by apt-get and dpkg-deb, with lists and a cache of their own: nothing of the system
-/// is changed, no right is needed, and apt-get checks signatures. All functions throw MachineError if something cannot be
-/// had, with what apt-get says, and Stop for a signal.
+/// Packages of one release of Debian, by apt-get and dpkg-deb, with lists and a cache of their own: nothing of the
+/// system is changed, no right is needed, and apt-get checks signatures. All functions throw MachineError if something
+/// cannot be had, with what apt-get says, and Stop for a signal.
 class DebianPackages {
  public:
   /// `what`: to be fetched, for messages: "the kernel". `folder`: for its files; the caller's, and empty.
@@ -25,7 +25,8 @@ class DebianPackages {
   [[noreturn]] void cannot_fetch(const std::string& why) const;
 
  private:
-  std::string run(const std::string& program, std::vector<std::string> words, const std::vector<std::string>& more = {});
+  std::string run(const std::string& program, std::vector<std::string> words,
+                  const std::vector<std::string>& more = {});
   std::string run_plain(const std::string& program, const std::vector<std::string>& words);
 
   std::string what_;

@@ -67,7 +67,7 @@ def test_times_of_an_emulated_cpu_are_not_available(there):
 
 
 def refused(done, status, *words):
-    """What it fetches and boots is said before."""
+    """Earlier lines say what it fetches and boots."""
     assert done.returncode == status and done.stdout == "", done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith("zerotax: ") and "report it" not in last

@@ -47,7 +47,8 @@ PLANS = {
     "medium": Plan([*BUILT_IN, *POLICIES], [20 * MIB]),
     "large": Plan(["glibc", "jemalloc", "mimalloc", "largecache"], [100 * MIB], touches=(0,)),
 }
-RUNS = [(release, name, "root") for release in RELEASES for name in PLANS] + [(release, "small", "nobody") for release in RELEASES]
+RUNS = [(release, name, "root") for release in RELEASES for name in PLANS]
+RUNS += [(release, "small", "nobody") for release in RELEASES]
 
 
 def on(release, user, *words):
@@ -92,7 +93,8 @@ def test_every_figure_is_the_one_of_this_machine_or_says_rightly_why_it_is_missi
             surprises += [
                 f"{place}, {entry.get('op', 'all')}: {key} is {entry[key]}, and {known_entry[key]} here"
                 for key in DETERMINISTIC
-                if key in known_entry and not same(key, entry[key], known_entry[key]) and not is_excused(release, key, entry[key], other)]
+                if key in known_entry and not same(key, entry[key], known_entry[key])
+                and not is_excused(release, key, entry[key], other)]
     assert surprises == []
     assert len(there["points"]) == len(here[name]["points"])
 

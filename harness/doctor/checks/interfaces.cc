@@ -18,8 +18,7 @@ Finding look_at_pagemap(const Machine& machine) {
     case Pagemap::Method::kScan:
       return {"PAGEMAP_SCAN", Weight::kOk, "", ""};
     case Pagemap::Method::kRead:
-      return {"read entry by entry", Weight::kLimits,
-              "audits are slower", "run Linux 6.7 or later"};
+      return {"read entry by entry", Weight::kLimits, "audits are slower", "run Linux 6.7 or later"};
     case Pagemap::Method::kNone:
       break;
   }

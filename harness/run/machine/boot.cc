@@ -97,27 +97,48 @@ Wire make_wire() {
   return {UniqueFd(pair[0]), UniqueFd(pair[1])};
 }
 
-std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKernel& kernel, const std::string& archive,
-                                        bool kvm, const std::array<Wire, kPorts>& wires) {
+std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKernel& kernel,
+                                        const std::string& archive, bool kvm, const std::array<Wire, kPorts>& wires) {
   std::string append = "console=ttyS0 quiet panic=-1";
   // Without KVM the kernel would calibrate clocks against each other, for seconds, and trust none.
   if (!kvm) append += " tsc=reliable clocksource=tsc";
   append += place.boot_options;
   if (!place.thp.empty()) append += " transparent_hugepage=" + place.thp;
-  std::vector<std::string> words{
-      kEmulator,   "-nodefaults", "-no-user-config", "-machine", "pc,hpet=off", "-accel",
-      kvm ? "kvm" : "tcg,thread=multi",              "-cpu",     kvm ? "host" : "max", "-smp",
-      std::to_string(place.cpus),  "-m", fmt::format("{}M", place.memory_bytes >> 20), "-display", "none",
-      "-no-reboot", "-nic", "none", "-kernel", kernel.image, "-initrd", archive, "-append", append,
-      "-virtfs", "local,path=/,mount_tag=host,security_model=none,multidevs=remap", "-device",
-      "virtio-serial-pci,max_ports=8"};
+  std::vector<std::string> words{kEmulator,
+                                 "-nodefaults",
+                                 "-no-user-config",
+                                 "-machine",
+                                 "pc,hpet=off",
+                                 "-accel",
+                                 kvm ? "kvm" : "tcg,thread=multi",
+                                 "-cpu",
+                                 kvm ? "host" : "max",
+                                 "-smp",
+                                 std::to_string(place.cpus),
+                                 "-m",
+                                 fmt::format("{}M", place.memory_bytes >> 20),
+                                 "-display",
+                                 "none",
+                                 "-no-reboot",
+                                 "-nic",
+                                 "none",
+                                 "-kernel",
+                                 kernel.image,
+                                 "-initrd",
+                                 archive,
+                                 "-append",
+                                 append,
+                                 "-virtfs",
+                                 "local,path=/,mount_tag=host,security_model=none,multidevs=remap",
+                                 "-device",
+                                 "virtio-serial-pci,max_ports=8"};
   for (std::size_t port = 0; port < kPorts; ++port) {
-    words.insert(words.end(),
-                 {"-chardev", fmt::format("socket,id=wire{},fd={}", port, wires[port].theirs.get())});
+    words.insert(words.end(), {"-chardev", fmt::format("socket,id=wire{},fd={}", port, wires[port].theirs.get())});
     if (port == kConsole) {
       words.insert(words.end(), {"-serial", fmt::format("chardev:wire{}", port)});
     } else {
-      words.insert(words.end(), {"-device", fmt::format("virtserialport,chardev=wire{0},nr={0},name=zerotax.{0}", port)});
+      words.insert(words.end(),
+                   {"-device", fmt::format("virtserialport,chardev=wire{0},nr={0},name=zerotax.{0}", port)});
     }
   }
   return words;
@@ -169,7 +190,8 @@ class Machine {
     ::waitpid(pid_, &status, 0);
     pid_ = 0;
     if (!up_ && console_.find("Kernel panic") != std::string::npos) return std::nullopt;
-    if (status_ < 0) fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
+    if (status_ < 0)
+      fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
     return status_;
   }
 
@@ -190,9 +212,8 @@ class Machine {
     if (last.find("cannot start") != std::string::npos) {
       throw MachineError(fmt::format("{} is missing", kEmulator), "install qemu-system-x86 (Debian's name)");
     }
-    throw MachineError(
-        fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
-        "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");
+    throw MachineError(fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
+                       "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");
   }
 
  private:

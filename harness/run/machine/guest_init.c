@@ -2,9 +2,9 @@
 // command as the user who asked for it, reports its exit status, and switches the machine off. Static, without an
 // allocator of its own.
 //
-// The archive that the kernel unpacks has beside it /modules/ and /job: words that end with zero bytes, see struct job. Three ports of virtio-serial lead out: the command's standard output
-// and standard error, and a line: we say "up", "exit N", or "failed WHAT"; a byte from outside is Ctrl-C, its end ends
-// the machine.
+// The archive that the kernel unpacks has beside it /modules/ and /job: words that end with zero bytes, see struct job.
+// Three ports of virtio-serial lead out: the command's standard output and standard error, and a line: we say "up",
+// "exit N", or "failed WHAT"; a byte from outside is Ctrl-C, its end ends the machine.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -130,7 +130,7 @@ static void take_host_files(void) {
 struct job {
   unsigned uid;
   unsigned gid;
-  const char* folder;     ///< the working directory
+  const char* folder;  ///< the working directory
   char** environment;
   char** words;
 };

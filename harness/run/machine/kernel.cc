@@ -17,9 +17,17 @@ namespace fs = std::filesystem;
 
 // What a guest needs to see the host's files, and to talk to us. Which of them another needs differs from kernel to
 // kernel: the guest tries again those that were too early.
-constexpr const char* kModules[] = {"virtio",         "virtio_ring", "virtio_pci_modern_dev", "virtio_pci_legacy_dev",
-                                    "virtio_pci",     "fscache",     "netfs",                 "9pnet",
-                                    "9pnet_virtio",   "9p",          "virtio_console"};
+constexpr const char* kModules[] = {"virtio",
+                                    "virtio_ring",
+                                    "virtio_pci_modern_dev",
+                                    "virtio_pci_legacy_dev",
+                                    "virtio_pci",
+                                    "fscache",
+                                    "netfs",
+                                    "9pnet",
+                                    "9pnet_virtio",
+                                    "9p",
+                                    "virtio_console"};
 
 std::optional<fs::path> image_in(const fs::path& folder) {
   std::error_code ignored;
@@ -55,7 +63,7 @@ std::string version_of(const fs::path& image) {
   return name.starts_with("vmlinuz-") ? name.substr(std::string_view("vmlinuz-").size()) : name;
 }
 
-/// Of an image /…/boot/vmlinuz-VERSION the modules lie in /…/lib/modules/VERSION.
+/// The modules of an image /…/boot/vmlinuz-VERSION lie in /…/lib/modules/VERSION.
 GuestKernel kernel_at(const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0 || fs::is_directory(path)) {
     throw UsageError(fmt::format("cannot read a kernel image at {}", path),

@@ -18,8 +18,9 @@ constexpr std::uint64_t kLeastMemory = std::uint64_t{256} << 20;
 constexpr unsigned kMostCpus = 64;
 
 [[noreturn]] void refuse(const std::string& problem) {
-  throw UsageError(problem, "give vm:RELEASE or vm:PATH, then ,thp=always|madvise|never ,memory=SIZE ,cpus=N as needed, "
-                            "as in --on vm:bookworm,thp=never");
+  throw UsageError(problem,
+                   "give vm:RELEASE or vm:PATH, then ,thp=always|madvise|never ,memory=SIZE ,cpus=N as needed, "
+                   "as in --on vm:bookworm,thp=never");
 }
 
 void set(MachinePlace& place, const std::string& key, const std::string& value) {
@@ -33,7 +34,8 @@ void set(MachinePlace& place, const std::string& key, const std::string& value) 
     place.memory_bytes = parse_size(value);
     if (place.memory_bytes < kLeastMemory) refuse(fmt::format("memory={} in --on is too little to boot", value));
   } else if (key == "cpus") {
-    const bool digits = !value.empty() && value.size() < 4 && value.find_first_not_of("0123456789") == std::string::npos;
+    const bool digits =
+        !value.empty() && value.size() < 4 && value.find_first_not_of("0123456789") == std::string::npos;
     place.cpus = digits ? static_cast<unsigned>(std::stoul(value)) : 0;
     if (place.cpus < 1 || place.cpus > kMostCpus) refuse(fmt::format("invalid cpus={} in --on", value));
   } else if (key.starts_with("sysctl.") && value.find(' ') == std::string::npos) {
