@@ -21,11 +21,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build"))
 ZEROTAX = BUILD / "bin" / "zerotax"
+# Linux 6.12 panics now and then on a CPU that is emulated.
+TRIES = 3
 RELEASES = ["bullseye", "bookworm", "trixie", "sid"]
 SETTINGS = "thp=madvise,sysctl.kernel.perf_event_paranoid=2"
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "scudo", "largecache"]
-SIZES = ["64KiB", "1MiB", "20MiB", "100MiB"]
+SIZES = ["64KiB", "1MiB"]
 PLAN = [*(word for name in ALLOCATORS for word in ("--allocator", name)), *(word for size in SIZES for word in ("--size", size)),
         "--touch", "0", "--touch", "1", "--ops", "8", "--env", "largecache:LARGECACHE_RESERVE=256MiB",
         "--env", "mimalloc:MIMALLOC_DECOMMIT_DELAY=100000"]
@@ -58,11 +60,14 @@ class Place:
         file = self.folder / "document.json"
         file.unlink(missing_ok=True)
         end = ["--", *program] if program else []
-        done = subprocess.run([*self.prefix, ZEROTAX, command, *words, *self.words, "--json", file, *end],
-                              capture_output=True, text=True, check=False, timeout=3600)
-        if not file.exists():
-            sys.exit(f"machines: zerotax {command} {' '.join(self.words)} ended with {done.returncode}: {done.stderr}")
-        return json.loads(file.read_text())
+        for _ in range(TRIES):
+            done = subprocess.run([*self.prefix, ZEROTAX, command, *words, *self.words, "--json", file, *end],
+                                  capture_output=True, text=True, check=False, timeout=3600)
+            if file.exists():
+                return json.loads(file.read_text())
+            if "panic" not in done.stderr:
+                break
+        sys.exit(f"machines: zerotax {command} {' '.join(self.words)} ended with {done.returncode}: {done.stderr}")
 
 
 def compared(pairs: list[tuple[object, object]], slack: int = 0) -> dict:

@@ -108,7 +108,7 @@ std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKe
                                  "-nodefaults",
                                  "-no-user-config",
                                  "-machine",
-                                 "pc,hpet=off",
+                                 "pc,hpet=off,mem-merge=off",
                                  "-accel",
                                  kvm ? "kvm" : "tcg,thread=multi",
                                  "-cpu",
