@@ -92,6 +92,8 @@ WORKLOADS = {
 WATCHERS = {
     "zerotax top": [ZEROTAX, "top", "--samples", "100000", "--json", "WORK/top.json", "--force"],
     "zerotax record --pid": [ZEROTAX, "record", "--pid", "PID", "--seconds", "1000", "--text", "WORK/record.txt", "--force"],
+    "zerotax record --pid --light": [ZEROTAX, "record", "--pid", "PID", "--seconds", "1000", "--light", "--text",
+                                     "WORK/light.txt", "--force"],
     "perf record -e page-faults -c 1 -g": ["perf", "record", "-q", "-e", "page-faults", "-c", "1", "-g", "-p", "PID", "-o",
                                            "WORK/perf.data"],
     "perf trace -F all": ["perf", "trace", "-F", "all", "--no-syscalls", "-p", "PID", "-o", "WORK/perf.txt"]}
