@@ -165,7 +165,7 @@ def runs(session, script):
     """Whether a process of a session has this script on its command line."""
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if int((folder / "stat").read_text().rsplit(") ", 1)[1].split()[3]) == session \
+            if int((folder / "stat").read_text(errors="replace").rsplit(") ", 1)[1].split()[3]) == session \
                     and script in (folder / "cmdline").read_text():
                 return True
         except OSError:
