@@ -170,7 +170,7 @@ def part(kind: int, process: int, raw: bytes) -> bytes:
 def converted(trace: Path) -> bytes:
     """The file for a trace. Throws Unreadable."""
     data = trace.read_bytes()
-    lines = data.decode("utf-8", errors="replace").splitlines()
+    lines = [] if is_of_trace_utils(data) else data.decode("utf-8", errors="replace").splitlines()
     if is_of_trace_utils(data):
         calls, format_name = of_trace_utils(data), "malloc-trace-utils"
     elif any(line.startswith(("= Start", "@ ")) for line in lines[:2]):

@@ -6,6 +6,8 @@
 
 namespace zerotax {
 
+bool is_debian_library(const std::string& word) { return word.starts_with("deb:"); }
+
 bool is_cut_short(const std::string& path) {
   std::error_code failure;
   const std::uint64_t size = std::filesystem::file_size(path, failure);

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "files/library_file.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
 
@@ -103,7 +104,7 @@ std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_
   for (const std::string& word : allocator_words) {
     const auto equals = word.find('=');
     // A package of Debian's is no file of the user's.
-    if (equals != std::string::npos && !word.substr(equals + 1).starts_with("deb:"))
+    if (equals != std::string::npos && !is_debian_library(word.substr(equals + 1)))
       inputs.push_back({"the library of " + word.substr(0, equals), word.substr(equals + 1)});
   }
   return inputs;

@@ -44,9 +44,11 @@ void remove_dead_temporary_folders(const std::string& parent) {
   });
 }
 
-TemporaryFolder::TemporaryFolder(const std::string& what) {
-  const std::string parent = temporary_folder();
-  [[maybe_unused]] static const bool swept = (remove_dead_temporary_folders(parent), true);
+TemporaryFolder::TemporaryFolder(const std::string& what) : TemporaryFolder(what, temporary_folder()) {
+  [[maybe_unused]] static const bool swept = (remove_dead_temporary_folders(temporary_folder()), true);
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& what, const std::string& parent) {
   path_ = fs::path(parent) / std::string(kPrefix).append(what).append(kUnique);
   if (::mkdtemp(path_.data()) == nullptr) {
     throw MachineError(fmt::format("{} cannot be created: {}", path_, std::strerror(errno)),

@@ -12,6 +12,8 @@ class TemporaryFolder {
  public:
   /// Of the name zerotax-`what`-XXXXXX. Throws MachineError if it cannot be made.
   explicit TemporaryFolder(const std::string& what);
+  /// The same in another folder, for what is moved to its place there; nothing else is removed.
+  TemporaryFolder(const std::string& what, const std::string& parent);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

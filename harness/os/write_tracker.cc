@@ -115,6 +115,7 @@ const char* WriteTracker::open_soft_dirty() {
   if (!keeps_soft_dirty(fd.get())) return "this kernel keeps no soft-dirty bits (CONFIG_MEM_SOFT_DIRTY)";
   fd_ = std::move(fd);
   method_ = Method::kSoftDirty;
+  soft_dirty_.emplace();
   return "";
 }
 
@@ -132,17 +133,17 @@ void WriteTracker::watch(AddressRange range, const Pagemap& pagemap) {
 }
 
 bool WriteTracker::forget_writes(AddressRange range, const Pagemap& pagemap) {
-  const std::size_t next = 1 - current_;
-  RangeList& before = remembered_[current_];
-  RangeList& after = remembered_[next];
+  const std::size_t next = 1 - soft_dirty_->current;
+  RangeList& before = soft_dirty_->remembered[soft_dirty_->current];
+  RangeList& after = soft_dirty_->remembered[next];
   after.clear();
-  RangeList& now = scratch_;
+  RangeList& now = soft_dirty_->scratch;
   now.clear();
   for_each_watched({0, ~std::uintptr_t{0}},
                    [&](AddressRange piece) { pagemap.for_each_soft_dirty(piece, add_to, &now); });
   add_both(before, now, range, after);
   if (!now.complete() || !after.complete()) return false;
-  current_ = next;
+  soft_dirty_->current = next;
   // Many ranges are watched one after the other: only the first finds anything to clear.
   bool dirty = now.size() > 0;
   const auto note = [](void* any, AddressRange /*pages*/) { *static_cast<bool*>(any) = true; };
@@ -205,7 +206,7 @@ bool WriteTracker::is_written(const Pagemap& pagemap, AddressRange range) const 
   bool found = false;
   const auto note = [](void* written, AddressRange /*pages*/) { *static_cast<bool*>(written) = true; };
   if (method_ != Method::kSoftDirty) return pagemap.for_each_written(range, note, &found) && found;
-  for (const AddressRange& pages : remembered_[current_]) {
+  for (const AddressRange& pages : soft_dirty_->remembered[soft_dirty_->current]) {
     if (pages.intersect(range).bytes() > 0) return true;
   }
   return pagemap.for_each_soft_dirty(range, note, &found) && found;
@@ -266,12 +267,12 @@ void WriteTracker::written(const Pagemap& pagemap, AddressRange range, RangeList
     for_each_watched(range, [&](AddressRange piece) { pagemap.written(piece, written); });
     return;
   }
-  scratch_.clear();
-  RangeList& before = scratch_;
+  soft_dirty_->scratch.clear();
+  RangeList& before = soft_dirty_->scratch;
   for_each_watched(range, [&](AddressRange piece) {
-    for (const AddressRange& pages : remembered_[current_]) before.add(pages.intersect(piece));
+    for (const AddressRange& pages : soft_dirty_->remembered[soft_dirty_->current]) before.add(pages.intersect(piece));
   });
-  RangeList& now = other_scratch_;
+  RangeList& now = soft_dirty_->other_scratch;
   now.clear();
   for_each_watched(range, [&](AddressRange piece) { pagemap.for_each_soft_dirty(piece, add_to, &now); });
   add_both(before, now, {}, written);
@@ -282,7 +283,7 @@ void WriteTracker::stop() {
     if (pieces_[i].bytes() > 0) unregister(pieces_[i]);
   }
   count_ = 0;
-  remembered_[current_].clear();
+  if (soft_dirty_) soft_dirty_->remembered[soft_dirty_->current].clear();
 }
 
 void WriteTracker::unregister(AddressRange range) const {

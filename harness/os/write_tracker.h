@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "os/page.h"
 #include "os/pagemap.h"
@@ -78,10 +79,13 @@ class WriteTracker {
   AddressRange pieces_[kPieces];
   std::size_t count_ = 0;
   // kSoftDirty: pages that were written before the bits were cleared last, and room for the next such list.
-  RangeList remembered_[2];
-  std::size_t current_ = 0;
-  mutable RangeList scratch_;
-  mutable RangeList other_scratch_;
+  struct SoftDirty {
+    RangeList remembered[2];
+    std::size_t current = 0;
+    RangeList scratch;
+    RangeList other_scratch;
+  };
+  mutable std::optional<SoftDirty> soft_dirty_;  ///< made for this method alone: each list is a mapping
 };
 
 }  // namespace zerotax

@@ -101,13 +101,9 @@ About read_about(const fs::path& folder) {
 }
 
 void fetch(const std::string& release, const std::string& package, const fs::path& target) {
-  const FolderBeside made(target.string());
-  DebianPackages packages(package, release, made.path());
-  const fs::path files = fs::path(made.path()) / "files";
-  fs::create_directories(files);
-  std::vector<std::string> all = packages.with_libraries(package);
-  std::stable_partition(all.begin(), all.end(), [&](const std::string& each) { return each == package; });
-  packages.unpack(package, {"*.so*"}, files.string());
+  DebianPackages packages(package, release, target);
+  const fs::path files = packages.files();
+  packages.unpack(package, {"*.so*"});
   std::vector<fs::path> found;
   for (const fs::path& library : libraries_in(files)) {
     if (package == "libc6" ? library.filename().string().starts_with("libc") && defines_malloc(library)
@@ -116,17 +112,15 @@ void fetch(const std::string& release, const std::string& package, const fs::pat
     }
   }
   if (found.empty()) packages.cannot_fetch("it has no library that defines malloc and free");
-  for (const std::string& each : all) {
-    if (each != package) packages.unpack(each, {"*.so*"}, files.string());
+  for (const std::string& each : packages.with_libraries(package)) {
+    if (each != package) packages.unpack(each, {"*.so*"});
   }
   const auto loader = find_file(files, kLoader);
   if (!loader) packages.cannot_fetch("no C library came with it");
   const std::string version = libc_version(*loader);
   write_file((files / kAbout).string(), fmt::format("{}\n{}\n{}\n", found.front().lexically_relative(files).string(),
                                                     version, loader->lexically_relative(files).string()));
-  std::error_code failure;
-  fs::rename(files, target, failure);
-  if (failure && !is_there((target / kAbout).string())) packages.cannot_fetch(failure.message());
+  packages.keep();
 }
 
 /// The folder of the package that a library lies in, if it is of one.
@@ -147,8 +141,6 @@ bool is_package_name(const std::string& name) {
 
 }  // namespace
 
-bool is_debian_library(const std::string& word) { return word.starts_with(kPrefix); }
-
 std::string debian_library(const std::string& word) {
   const std::string place = word.substr(std::string_view(kPrefix).size());
   const auto slash = place.find('/');
@@ -160,10 +152,7 @@ std::string debian_library(const std::string& word) {
                      "give a package, as in mimalloc=deb:trixie/libmimalloc3");
   }
   const fs::path folder = fs::path(cache_folder("debs")) / (release + "-" + package);
-  if (!is_there((folder / kAbout).string())) {
-    fmt::print(stderr, "zerotax: fetching {} of Debian {}, once, into {}\n", package, release, folder.string());
-    fetch(release, package, folder);
-  }
+  if (!is_there((folder / kAbout).string())) fetch(release, package, folder);
   About about = read_about(folder);
   if (package == "libc6" && version_pair(about.libc_version) < version_pair(::gnu_get_libc_version())) {
     throw MachineError(fmt::format("glibc {} of Debian {} is older than this system's, which zerotax was built with",

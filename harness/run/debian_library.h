@@ -7,9 +7,6 @@
 
 namespace zerotax {
 
-/// Whether a word of --allocator, behind NAME=, names a package: "deb:trixie/libmimalloc3".
-bool is_debian_library(const std::string& word);
-
 /// The path of the malloc replacement in a package of a release of Debian, which is fetched once into zerotax's cache,
 /// with the libraries that it needs, the C library among them; of libc6 the C library itself. Throws UsageError for a
 /// word that names no release or package; MachineError if it cannot be fetched, or is of no use here: nothing is left

@@ -34,17 +34,22 @@ void DebianPackages::cannot_fetch(const std::string& why) const {
                      "see that apt-get reaches a mirror (ZEROTAX_DEBIAN_MIRROR names another one)");
 }
 
-DebianPackages::DebianPackages(std::string what, std::string release, std::string folder)
-    : what_(std::move(what)), release_(std::move(release)), folder_(std::move(folder)) {
-  for (const char* each : {"/lists/partial", "/cache/archives/partial", "/packages"}) {
-    fs::create_directories(folder_ + each);
+DebianPackages::DebianPackages(std::string what, std::string release, fs::path target)
+    : what_(std::move(what)),
+      release_(std::move(release)),
+      target_(std::move(target)),
+      folder_("fetched", target_.parent_path().string()) {
+  remove_dead_temporary_folders(target_.parent_path().string());
+  fmt::print(stderr, "zerotax: fetching {} of Debian {}, once, into {}\n", what_, release_, target_.string());
+  for (const char* each : {"lists/partial", "cache/archives/partial", "packages", "files"}) {
+    fs::create_directories(folder_.file(each));
   }
   const char* mirror = std::getenv("ZEROTAX_DEBIAN_MIRROR");
-  const std::string list = folder_ + "/sources.list";
+  const std::string list = folder_.file("sources.list");
   write_file(list, fmt::format("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n",
                                mirror != nullptr ? mirror : "http://deb.debian.org/debian", release_));
   options_ = {"-q", "-o", "Dir::Etc::sourcelist=" + list, "-o", "Dir::Etc::sourceparts=/dev/null", "-o",
-              "Dir::State::Lists=" + folder_ + "/lists", "-o", "Dir::Cache=" + folder_ + "/cache", "-o",
+              "Dir::State::Lists=" + folder_.file("lists"), "-o", "Dir::Cache=" + folder_.file("cache"), "-o",
               "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none", "-o", "APT::Architecture=amd64", "-o",
               "APT::Architectures=amd64",
               // As root it would write as a user of its own, who may not write here.
@@ -81,22 +86,27 @@ std::vector<std::string> DebianPackages::with_libraries(const std::string& packa
   return found;
 }
 
-void DebianPackages::unpack(const std::string& package, const std::vector<std::string>& patterns,
-                            const std::string& target) {
-  const std::string packages = folder_ + "/packages";
+void DebianPackages::unpack(const std::string& package, const std::vector<std::string>& patterns) {
+  const std::string packages = folder_.file("packages");
   run("sh", {"-c", "cd \"$1\" && shift && exec apt-get \"$@\"", "sh", packages}, {"download", package});
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& each : fs::directory_iterator(packages)) files.push_back(each.path());
-  for (const fs::path& file : files) {
+  std::vector<fs::path> archives;
+  for (const fs::directory_entry& each : fs::directory_iterator(packages)) archives.push_back(each.path());
+  for (const fs::path& file : archives) {
     // No file may match: of a package that depends on others alone.
     std::vector<std::string> words{"-c",
                                    "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"${@:3}\" "
                                    "2>/dev/null; exit ${PIPESTATUS[0]}",
-                                   "bash", file.string(), target};
+                                   "bash", file.string(), files().string()};
     words.insert(words.end(), patterns.begin(), patterns.end());
     run_plain("bash", words);
     fs::remove(file);
   }
+}
+
+void DebianPackages::keep() {
+  std::error_code failure;
+  fs::rename(files(), target_, failure);
+  if (failure && !fs::exists(target_)) cannot_fetch(failure.message());
 }
 
 std::string DebianPackages::run(const std::string& program, std::vector<std::string> words,
@@ -125,16 +135,6 @@ std::string DebianPackages::run_plain(const std::string& program, const std::vec
     cannot_fetch(said.empty() ? fmt::format("{} failed", program) : said);
   }
   return done.output;
-}
-
-FolderBeside::FolderBeside(const std::string& path) : path_(fmt::format("{}.{}", path, ::getpid())) {
-  fs::remove_all(path_);
-  fs::create_directories(path_);
-}
-
-FolderBeside::~FolderBeside() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 }  // namespace zerotax

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "files/temporary_folder.h"
 
 namespace zerotax {
 
@@ -10,18 +13,21 @@ const std::vector<std::string>& debian_releases();
 
 /// Packages of one release of Debian, by apt-get and dpkg-deb, with lists and a cache of their own: nothing of the
 /// system is changed, no right is needed, and apt-get checks signatures. All functions throw MachineError if something
-/// cannot be had, with what apt-get says, and Stop for a signal.
+/// cannot be had, with what apt-get says, and Stop for a signal; nothing is left behind then.
 class DebianPackages {
  public:
-  /// `what`: to be fetched, for messages: "the kernel". `folder`: for its files; the caller's, and empty.
-  DebianPackages(std::string what, std::string release, std::string folder);
+  /// `what`: to be fetched, for messages: "the kernel". `target`: the folder that keep() makes of the files.
+  DebianPackages(std::string what, std::string release, std::filesystem::path target);
 
   /// The packages that one depends on whose names begin so.
   std::vector<std::string> needed_by(const std::string& package, const std::vector<std::string>& prefixes);
   /// Itself and all libraries that it needs, and those need.
   std::vector<std::string> with_libraries(const std::string& package);
-  /// Unpacks the files of a package that match one of the patterns of tar(1).
-  void unpack(const std::string& package, const std::vector<std::string>& patterns, const std::string& target);
+  /// Unpacks the files of a package that match one of the patterns of tar(1) into files().
+  void unpack(const std::string& package, const std::vector<std::string>& patterns);
+  [[nodiscard]] std::filesystem::path files() const { return folder_.file("files"); }
+  /// Moves them to the target, unless another process has done so meanwhile.
+  void keep();
   [[noreturn]] void cannot_fetch(const std::string& why) const;
 
  private:
@@ -31,21 +37,9 @@ class DebianPackages {
 
   std::string what_;
   std::string release_;
-  std::string folder_;
+  std::filesystem::path target_;
+  TemporaryFolder folder_;  ///< beside the target
   std::vector<std::string> options_;
-};
-
-/// A folder beside `path` that goes with everything in it.
-class FolderBeside {
- public:
-  explicit FolderBeside(const std::string& path);
-  FolderBeside(const FolderBeside&) = delete;
-  FolderBeside& operator=(const FolderBeside&) = delete;
-  ~FolderBeside();
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 }  // namespace zerotax

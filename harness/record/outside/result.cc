@@ -163,7 +163,7 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
         "bound where those lost were other ones. Counts are not affected.",
         format_counted(data.profile.lost, "sample was", "samples were")));
   }
-  if (kernel.method != ZeroedBy::kCounted && data.why_no_pages.find("--light") == std::string::npos) {
+  if (kernel.method != ZeroedBy::kCounted && !data.light) {
     notes.emplace_back("As root, zerotax counts each page that the kernel zeroes, and samples the kernel's time.");
   }
   if (kernel.unseen_faults * 50 > kernel.part.minor_faults) {

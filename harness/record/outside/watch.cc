@@ -84,6 +84,7 @@ OutsideData OutsideWatch::finish() {
   holdings_.finish();
   data_.counts_whole = pages_.whole();
   data_.counts_joined = pages_.counts_cpus();
+  data_.light = perf_.light;
   data_.why_no_pages = pages_.why_no_pages();
   if (sizes_) data_.store_sizes = sizes_->finish();
   if (recorder_) data_.profile = recorder_->finish();

@@ -45,6 +45,7 @@ struct OutsideData {
   PageCounts::Counts counts;
   bool counts_joined = false;  ///< what joined the cgroup is in them, and nothing else
   bool counts_whole = false;   ///< faults that the kernel took for the program are counted, too
+  bool light = false;          ///< without tracepoints
   std::string why_no_pages;
   std::uint64_t faults_before_exec = 0;  ///< of `run`: not the program's
   std::uint64_t huge_bytes = 0;          ///< populated in huge pages by whatever ran on this machine meanwhile

@@ -90,8 +90,7 @@ void take_image(const fs::path& files) {
 
 void fetch(const std::string& release, const fs::path& target) {
   // A release's own package depends on that of its newest kernel, which may be in several parts.
-  const FolderBeside made(target.string());
-  DebianPackages packages("the kernel", release, made.path());
+  DebianPackages packages("the kernel", release, target);
   const auto images = packages.needed_by("linux-image-amd64", {"linux-image-"});
   if (images.empty()) packages.cannot_fetch("it has no linux-image-amd64");
   std::vector<std::string> all = packages.needed_by(images.front(), {"linux-binary-", "linux-modules-"});
@@ -102,15 +101,10 @@ void fetch(const std::string& release, const fs::path& target) {
     std::replace(name.begin(), name.end(), '_', '-');
     patterns.push_back("*/" + name + ".ko*");
   }
-  const fs::path files = fs::path(made.path()) / "files";
-  fs::create_directories(files);
-  for (const std::string& package : all) packages.unpack(package, patterns, files.string());
-  take_image(files);
-  if (!image_in(files / "boot")) packages.cannot_fetch("its package has no image");
-  std::error_code failure;
-  fs::rename(files, target, failure);
-  // Another process may have fetched it meanwhile.
-  if (failure && !image_in(target / "boot")) packages.cannot_fetch(failure.message());
+  for (const std::string& package : all) packages.unpack(package, patterns);
+  take_image(packages.files());
+  if (!image_in(packages.files() / "boot")) packages.cannot_fetch("its package has no image");
+  packages.keep();
 }
 
 }  // namespace
@@ -118,11 +112,8 @@ void fetch(const std::string& release, const fs::path& target) {
 GuestKernel find_kernel(const MachinePlace& place) {
   if (!place.is_release()) return kernel_at(place.kernel);
   const fs::path folder = fs::path(cache_folder("kernels")) / place.kernel;
-  if (!image_in(folder / "boot")) {
-    fmt::print(stderr, "zerotax: fetching the kernel of Debian {}, once, into {}\n", place.kernel, folder.string());
-    fetch(place.kernel, folder);
-  }
-  return kernel_at(*image_in(folder / "boot"));
+  if (!image_in(folder / "boot")) fetch(place.kernel, folder);
+  return kernel_at(image_in(folder / "boot").value());
 }
 
 }  // namespace zerotax::machine

@@ -26,9 +26,7 @@ constexpr unsigned kMostCpus = 64;
 void set(MachinePlace& place, const std::string& key, const std::string& value) {
   if (key == "thp") {
     static const std::vector<std::string> kPolicies{"always", "madvise", "never"};
-    if (std::find(kPolicies.begin(), kPolicies.end(), value) == kPolicies.end()) {
-      refuse_word(fmt::format("invalid thp={} in --on", value), value, kPolicies);
-    }
+    check_word("thp in --on", value, kPolicies);
     place.thp = value;
   } else if (key == "memory") {
     place.memory_bytes = parse_size(value);
@@ -60,12 +58,7 @@ std::optional<MachinePlace> parse_place(const std::string& text) {
   };
   place.kernel = word();
   if (place.kernel.empty()) refuse("--on vm: names no kernel");
-  if (place.is_release()) {
-    const auto& releases = debian_releases();
-    if (std::find(releases.begin(), releases.end(), place.kernel) == releases.end()) {
-      refuse_word(fmt::format("unknown kernel '{}' in --on", place.kernel), place.kernel, releases);
-    }
-  }
+  if (place.is_release()) check_word("kernel in --on", place.kernel, debian_releases());
   while (at <= text.size()) {
     const std::string part = word();
     const std::size_t equals = part.find('=');
