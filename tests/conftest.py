@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -173,8 +174,7 @@ def differences(one, other, keys=DETERMINISTIC):
 
 def without_progress(errors):
     """What a command said on standard error, but for the progress that it tells of after two seconds."""
-    progress = ("measuring: ", "measuring pairs: ", "searching lanes: ", "testing promises: ")
-    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(progress))
+    return re.sub(r"^[a-z][^:\n]*: \d+ of \d+(, .*)?\n", "", errors, flags=re.MULTILINE)
 
 
 def is_na(figure):

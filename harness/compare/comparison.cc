@@ -14,7 +14,7 @@
 namespace zerotax::compare {
 namespace {
 
-constexpr const char* kMargin = "      ";
+constexpr const char* kMargin = "    ";
 constexpr std::size_t kLabelColumns = 20;
 
 std::string header_text(const CompareReport& report) {
@@ -59,7 +59,7 @@ void add_row(Table& table, const CompareReport& report, std::size_t i, const Pal
   std::string number = std::to_string(i + 1);
   // What does not fit its column has a line of its own.
   if (label.size() > kLabelColumns) {
-    table.note(fmt::format("{:>4}  {}", number, label));
+    table.note(fmt::format("{:>2}  {}", number, label));
     label = number = "";
   }
   table.add({number, label, before ? Cell(*before) : Cell::not_available(),
@@ -148,7 +148,7 @@ std::string ratio_text(double log_ratio) { return format_number(std::exp(log_rat
 
 std::string compare_text(const CompareReport& report, const Palette& palette) {
   std::string text = header_text(report);
-  Table table({{"#", Unit::kText, 4, "", {}, 1, Column::Side::kRight},
+  Table table({{"#", Unit::kText, 2, "", {}, 1, Column::Side::kRight},
                {"point", Unit::kText, kLabelColumns, "", {}, 2},
                {"OLD", Unit::kNs, 8},
                {"NEW", Unit::kNs, 8},

@@ -134,7 +134,7 @@ def test_sections_hold_every_sample_and_page_tables_lead_in_a_large_process(smal
     forks, clones = small[0]["processes"][1]["samples"]
     assert (forks["shares_memory"], clones["shares_memory"]) == (False, True)
     share = {section["name"]: section["share"] for section in forks["sections"]}
-    assert max(share, key=share.get) == "page tables" and share["page tables"] > 0.8
+    assert max(share, key=share.get) == "page tables" and share["page tables"] > 0.6
     # A clone that shares memory copies none, by construction.
     counts = {section["name"]: section["samples"] for section in clones["sections"]}
     assert counts["page tables"] == counts["mappings"] == 0

@@ -5,11 +5,12 @@ import os
 import shutil
 
 import pytest
-from conftest import BUILD, DETERMINISTIC, KIB, MIB, check_schema, is_na, measure, options, same, zerotax
+from conftest import BUILD, DETERMINISTIC, KIB, MIB, UNHURRIED_MIMALLOC, check_schema, is_na, measure, options, same, zerotax
 
 CACHE = BUILD / "tests" / "cache"
 ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "largecache"]
-PLAN = [*options("allocator", ALLOCATORS), *options("size", [64 * KIB, MIB]), *options("touch", [0, 1]), "--ops", 4]
+PLAN = [*options("allocator", ALLOCATORS), "--env", f"mimalloc:{UNHURRIED_MIMALLOC}",
+        *options("size", [64 * KIB, MIB]), *options("touch", [0, 1]), "--ops", 4]
 # What the kernel gives a library's own pages by the way differs by a fault.
 BY_THE_WAY = 2
 

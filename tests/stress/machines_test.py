@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pytest
 from conftest import (
-    BUILD, DETERMINISTIC, KIB, MIB, NOBODY, PAGE, check_schema, is_na, measure, open_to_nobody, options, planted, same, zerotax)
+    BUILD, DETERMINISTIC, KIB, MIB, NOBODY, PAGE, UNHURRIED_MIMALLOC, check_schema, is_na, measure, open_to_nobody, options,
+    planted, same, zerotax)
 from watching import CLASSES, FORKS, RANGE_BEGIN, RECORDED, check_told_right, faults, known, on_range, truth_of
 
 CACHE = BUILD / "tests" / "cache"
@@ -35,6 +36,8 @@ class Plan(NamedTuple):
         if "largecache" in built_in:
             # How much it keeps is a share of the machine's memory, and the two machines differ in that.
             words += ["--env", "largecache:LARGECACHE_RESERVE=256MiB"]
+        if "mimalloc" in built_in:
+            words += ["--env", f"mimalloc:{UNHURRIED_MIMALLOC}"]
         return [*words, *options("size", self.sizes), *options("touch", self.touches), "--ops", 8]
 
     def status(self):
