@@ -75,8 +75,8 @@ def check_places(found):
 def check_hidden(found, categories):
     if found["method"]["kernel"] == "sampled":
         pytest.skip("here an ordinary user may sample the kernel")
-    # By the machine, half to nine tenths in truth.
-    assert categories[UNKNOWN]["samples"] > 0.25 * found["samples"]
+    # By the machine, a quarter to nine tenths in truth: hypervisors take part of a fault out of the program's own time.
+    assert categories[UNKNOWN]["samples"] > 0.12 * found["samples"]
     assert found["accounted"] == categories[UNKNOWN]["samples"]
     for name in OF_KERNEL:
         assert "na" in categories[name]["samples"]
