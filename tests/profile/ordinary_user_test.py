@@ -102,7 +102,7 @@ def test_the_summary_has_the_bound_and_the_places(how):
     if "kernel time is not sampled" not in done.stdout:
         pytest.skip("here an ordinary user may sample the kernel")
     row, = [line for line in done.stdout.splitlines() if line.endswith(UNKNOWN)]
-    assert float(row.split()[1]) > 25
+    assert float(row.split()[1]) > 12
     page_faults, = [line for line in done.stdout.splitlines() if "  page faults (at most " in line]
     assert page_faults.split()[:2] == ["n/a", "n/a"] and row.split()[1] in page_faults
     assert "Call graph" in done.stdout and "Page faults in user mode" in done.stdout
