@@ -19,7 +19,7 @@ LANES = [("glibc", 0, "main"), ("glibc", 1, "main"), ("planted_never", 0, "main"
 def study(tmp_path_factory):
     """A quick study of two allocators: its folder, and what it printed."""
     folder = tmp_path_factory.mktemp("study") / "out"
-    done = zerotax("study", "--allocator", "glibc", *planted("planted_never"), "--out", folder)
+    done = zerotax("study", "--allocator", "glibc", *planted("planted_never"), "--out", folder, timeout=900)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
