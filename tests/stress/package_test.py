@@ -1,14 +1,17 @@
-"""The Debian package on a bare Debian 12: it installs with apt, its dependencies are right, and what it installs works.
+"""What ./run package makes, on bare systems: the Debian package installs with apt and its dependencies are right; the archive and
+the wheel work without anything else on three releases of Debian.
 
-Needs root, debootstrap and a mirror. The bare system is made once, in build/tests/debian-base (or taken from the folder that
-ZEROTAX_DEBIAN_BASE names), and every test writes into a layer of its own over it that is thrown away.
+Needs root, debootstrap and a mirror. A bare system is made once for each release, in build/tests (or that of Debian 12 is taken
+from the folder that ZEROTAX_DEBIAN_BASE names), and every test writes into a layer of its own over it that is thrown away.
 """
 
+import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import tarfile
 
 import pytest
 
@@ -17,8 +20,8 @@ BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve(
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root folder"),
-    pytest.mark.skipif(any(shutil.which(tool) is None for tool in ("debootstrap", "cpack", "dpkg-deb", "unshare")),
-                       reason="install debootstrap, cmake, dpkg and util-linux"),
+    pytest.mark.skipif(any(shutil.which(tool) is None for tool in ("debootstrap", "cpack", "dpkg-deb", "unshare", "patchelf")),
+                       reason="install debootstrap, cmake, dpkg, patchelf and util-linux"),
 ]
 
 # All mounts are in a namespace of their own, and gone when it is.
@@ -34,22 +37,22 @@ rm -f "$root/etc/apt/sources.list"
 cp -rL /etc/apt/sources.list* /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
 cp -rL /etc/apt/keyrings "$root/etc/apt/" 2>/dev/null || true
 cp -L /usr/share/keyrings/*.gpg "$root/usr/share/keyrings/" 2>/dev/null || true
-cp "$DEB" "$root/tmp/zerotax.deb"
+cp "$FILE" "$root/tmp/"
 chroot "$root" /usr/bin/env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \\
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -eu -c "$SCRIPT"
 """
-INSTALL = "apt-get update >/dev/null && apt-get install -y --no-install-recommends /tmp/zerotax.deb {} >/dev/null\n"
+INSTALL = "apt-get update >/dev/null && apt-get install -y --no-install-recommends /tmp/zerotax_*.deb {} >/dev/null\n"
 
 
-@pytest.fixture(scope="module")
-def base():
-    given = os.environ.get("ZEROTAX_DEBIAN_BASE")
-    folder = pathlib.Path(given) if given else BUILD / "tests" / "debian-base"
+def bare(release):
+    """The folder of a bare system."""
+    given = os.environ.get("ZEROTAX_DEBIAN_BASE") if release == "bookworm" else None
+    folder = pathlib.Path(given) if given else BUILD / "tests" / ("debian-base" if release == "bookworm" else f"{release}-base")
     if not (folder / "etc/debian_version").exists():
         shutil.rmtree(folder, ignore_errors=True)
         source = next((line.split()[1] for file in pathlib.Path("/etc/apt/sources.list.d").glob("*.sources")
                        for line in file.read_text().splitlines() if line.startswith("URIs:")), "http://deb.debian.org/debian")
-        made = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", folder, source], capture_output=True,
+        made = subprocess.run(["debootstrap", "--variant=minbase", release, folder, source], capture_output=True,
                               text=True, check=False)
         if made.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
@@ -58,24 +61,86 @@ def base():
 
 
 @pytest.fixture(scope="module")
-def deb(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("package")
-    made = subprocess.run(["cpack", "-B", folder], cwd=BUILD, capture_output=True, text=True, check=False)
+def packages(tmp_path_factory):
+    """Where all are that ./run package makes of this build."""
+    folder = tmp_path_factory.mktemp("package") / "made"
+    version = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)[1]
+    made = subprocess.run(["/usr/bin/python3", SOURCE / "cmake" / "package.py", BUILD, folder, version], capture_output=True,
+                          text=True, check=False, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
     assert made.returncode == 0, made.stdout + made.stderr
-    file, = folder.glob("*.deb")
-    return file
+    sums = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, capture_output=True, text=True,
+                          check=True)
+    assert sums.stdout.count(": OK\n") == 4
+    return folder
 
 
-def on_bare_debian(base, deb, tmp_path, script):
+def on_bare_debian(release, file, tmp_path, script):
     layer = tmp_path / "layer"
     layer.mkdir()
     return subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER], capture_output=True, text=True, check=False,
-        timeout=550, env={**os.environ, "BASE": str(base), "LAYER": str(layer), "DEB": str(deb), "SCRIPT": script})
+        timeout=900, env={**os.environ, "BASE": str(bare(release)), "LAYER": str(layer), "FILE": str(file), "SCRIPT": script})
 
 
-def test_it_installs_runs_and_leaves_nothing_behind(base, deb, tmp_path):
-    done = on_bare_debian(base, deb, tmp_path, INSTALL.format("man-db") + """
+@pytest.fixture(name="deb")
+def deb_of(packages):
+    file, = packages.glob("*.deb")
+    return file
+
+
+def test_others_libraries_are_listed_with_versions_and_licences(packages):
+    parts = json.loads(next(packages.glob("*.cdx.json")).read_text())["components"]
+    with tarfile.open(next(packages.glob("*.tar.xz"))) as tar:
+        names = {pathlib.PurePath(name) for name in tar.getnames()}
+    ours = {"liblargecache.so", "libzerotax-record.so", "libzerotax-marks.so", "libzerotax-functions.so"}
+    shipped = {name.name for name in names if name.parts[1:4] == ("lib", "zerotax", "lib")}
+    assert {part["name"] for part in parts} == shipped - ours and len(parts) > 8
+    for part in parts:
+        package = part["description"].split()[-1]
+        assert part["purl"].startswith(f"pkg:deb/debian/{package}@{part['version']}")
+        assert any(name.name == f"copyright.{package}" for name in names)
+    assert not any(name.name.startswith(("libc.so", "ld-linux")) for name in names)
+
+
+@pytest.mark.parametrize("release", ["bookworm", "trixie", "sid"])
+def test_the_archive_works_where_nothing_else_is(packages, release, tmp_path):
+    done = on_bare_debian(release, next(packages.glob("*.tar.xz")), tmp_path, """
+if command -v gcc || command -v python3; then exit 9; fi
+apt-get install -y xz-utils >/dev/null 2>&1
+mkdir "/opt/a b"; tar -C "/opt/a b" -xf /tmp/zerotax-*.tar.xz; ln -s "/opt/a b"/zerotax-*/bin/zerotax /usr/bin/zerotax
+cd /tmp
+zerotax --version
+echo "== list"; zerotax list
+echo "== run"; zerotax run --size 1MiB --size 32MiB --ops 8
+echo "== record"; zerotax record --allocator mimalloc -- ls / >/dev/null
+echo "== contract"; zerotax contract >/dev/null; echo "status $?"
+""")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    names = re.findall(r"^== (\w+)$", done.stdout, re.M)
+    parts = dict(zip(names, re.split(r"^== \w+\n", done.stdout, flags=re.M)[1:]))
+    assert "not in this build" not in parts["list"]
+    libc = {"bookworm": "2.36"}.get(release)
+    assert libc is None or re.search(rf"^  glibc +{libc}", parts["list"], re.M)
+    assert release == "bookworm" or not re.search(r"^  glibc +2\.36", parts["list"], re.M), "that is the one it was built with"
+    for allocator in ("glibc", "jemalloc", "largecache", "mimalloc", "scudo", "tbbmalloc", "tcmalloc"):
+        assert re.search(rf"^{allocator} .* 32 MiB ", parts["run"], re.M), allocator
+    assert "status 0" in parts["contract"]
+
+
+def test_pip_installs_the_wheel(packages, tmp_path):
+    done = on_bare_debian("bookworm", next(packages.glob("*.whl")), tmp_path, """
+apt-get update >/dev/null && apt-get install -y --no-install-recommends python3-pip >/dev/null 2>&1
+pip install --break-system-packages --no-index /tmp/zerotax-*.whl
+cd /
+zerotax run --allocator jemalloc --size 1MiB --ops 8
+echo "status $?"; command -v zerotax
+""")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert re.search(r"^jemalloc .* 1 MiB ", done.stdout, re.M) and "status 0" in done.stdout, done.stdout
+
+
+def test_it_installs_runs_and_leaves_nothing_behind(deb, tmp_path):
+    done = on_bare_debian("bookworm", deb, tmp_path, INSTALL.format("man-db") + """
 cd /
 zerotax --version
 echo "== list"; zerotax list
@@ -102,8 +167,8 @@ echo "== left"; ls -d /usr/lib/zerotax /usr/share/zerotax /usr/bin/zerotax 2>&1 
     assert parts["left"].count("No such file") == 3, parts["left"]
 
 
-def test_shells_complete(base, deb, tmp_path):
-    done = on_bare_debian(base, deb, tmp_path, INSTALL.format("bash-completion zsh") + """
+def test_shells_complete(deb, tmp_path):
+    done = on_bare_debian("bookworm", deb, tmp_path, INSTALL.format("bash-completion zsh") + """
 cat >/tmp/c.bash <<'END'
 . /usr/share/bash-completion/bash_completion
 _completion_loader zerotax
