@@ -3,6 +3,6 @@
 #include "work.h"
 
 int main(void) {
-  printf("%lu\n", refill(60));
+  printf("%lu\n", refill(20));
   return 0;
 }

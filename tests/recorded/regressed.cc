@@ -147,17 +147,17 @@ void in_child() {
 
 void in_thread() { std::thread(render).join(); }
 
-/// It fills a block for each 50 ms that 300 ms of CPU time take: how many depends on who else runs.
+/// It fills a block for each 20 ms that 120 ms of CPU time take: how many depends on who else runs.
 void poll() {
   const auto now_ms = [](clockid_t clock) {
     timespec now{};
     clock_gettime(clock, &now);
     return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
   };
-  for (long next = now_ms(CLOCK_MONOTONIC); now_ms(CLOCK_PROCESS_CPUTIME_ID) < 300;) {
+  for (long next = now_ms(CLOCK_MONOTONIC); now_ms(CLOCK_PROCESS_CPUTIME_ID) < 120;) {
     if (now_ms(CLOCK_MONOTONIC) < next) continue;
     std::free(filled(kMiB));
-    next += 50;
+    next += 20;
   }
 }
 

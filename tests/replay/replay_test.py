@@ -11,11 +11,12 @@ from conftest import KIB, MIB, PAGE, PLANTED, SOURCE, check_schema, is_na, zerot
 from recording import PROGRAMS
 
 READER = re.search(r"^```python\n(.*?)^```$", (SOURCE / "docs" / "replay.md").read_text(), re.DOTALL | re.MULTILINE).group(1)
-JSON_WORK = "import json\nwords = {str(i): [i, 'x' * (i % 300)] for i in range(30_000)}\njson.loads(json.dumps(words))\n"
+JSON_WORK = "import json\nwords = {str(i): [i, 'x' * (i % 300)] for i in range(10_000)}\njson.loads(json.dumps(words))\n"
 PYTHON = ["env", "PYTHONMALLOC=malloc", "/usr/bin/python3", "-c", JSON_WORK]
-REFILL = [PROGRAMS / "refill", "malloc", 50, 8, MIB]
-LOOP = [PROGRAMS / "loop", 3 * MIB // 2, 20]
-GROWS = [PROGRAMS / "grows", 100, 64 * KIB]
+REFILL = [PROGRAMS / "refill", "malloc", 12, 8, MIB]
+LOOP = [PROGRAMS / "loop", 3 * MIB // 2, 10]
+GROWS = [PROGRAMS / "grows", 20, 64 * KIB]
+THREADS = [PROGRAMS / "threads"]
 
 
 class Recording:
@@ -62,11 +63,24 @@ class Recording:
         return document
 
 
+@pytest.fixture(scope="module", name="recorded")
+def _recorded(tmp_path_factory):
+    """The programs that several tests look at, recorded once: nobody writes to their files."""
+    made = {}
+
+    def recording_of(program, status=0):
+        name = " ".join(map(str, program))
+        if name not in made:
+            made[name] = Recording(tmp_path_factory.mktemp("recorded"), *program, status=status)
+        return made[name]
+    return recording_of
+
+
 @pytest.mark.parametrize("program, status", [
-    (REFILL, 0), (GROWS, 0), ([PROGRAMS / "known"], 3), ([PROGRAMS / "threads"], 0)],
+    (REFILL, 0), (GROWS, 0), ([PROGRAMS / "known"], 3), (THREADS, 0)],
     ids=["refill", "grows", "known", "threads"])
-def test_the_reader_of_the_docs_finds_every_call(tmp_path, program, status):
-    found = Recording(tmp_path, *program, status=status)
+def test_the_reader_of_the_docs_finds_every_call(recorded, program, status):
+    found = recorded(program, status)
     totals = found.report["totals"]
     assert found.calls() == {key: totals[key] for key in found.calls()}
     rows = found.about["processes"]
@@ -78,20 +92,20 @@ def test_the_reader_of_the_docs_finds_every_call(tmp_path, program, status):
     assert found.about["recorded"]["kernel_zeroed_bytes"] == totals["kernel"]["zeroed_bytes"]
 
 
-def test_blocks_sizes_and_pages_are_those_of_the_program(tmp_path):
-    refill = Recording(tmp_path, *REFILL)
-    assert refill.count("malloc", least=MIB) == 400
+def test_blocks_sizes_and_pages_are_those_of_the_program(recorded):
+    refill = recorded(REFILL)
+    assert refill.count("malloc", least=MIB) == 96
     # A block begins 16 bytes behind the begin of a page.
-    assert sum(e[0] == "touched" and e[2] == [0, MIB // PAGE + 1] for e in refill.events[0]) == 400
-    grows = Recording(tmp_path, *GROWS)
-    assert grows.count("realloc", least=64 * KIB) == 100
+    assert sum(e[0] == "touched" and e[2] == [0, MIB // PAGE + 1] for e in refill.events[0]) == 96
+    grows = recorded(GROWS)
+    assert grows.count("realloc", least=64 * KIB) == 20
     # Of the last one the 17 pages of the first block, and 9 of each step, of which the first shares one; and a few that
     # realloc copied while the buffer was in the heap.
-    assert 916 <= max(sum(e[2][1::2]) for e in grows.events[0] if e[0] == "touched") <= 940
+    assert 196 <= max(sum(e[2][1::2]) for e in grows.events[0] if e[0] == "touched") <= 220
 
 
-def test_threads_and_forks_are_recorded(tmp_path):
-    found = Recording(tmp_path, PROGRAMS / "threads")
+def test_threads_and_forks_are_recorded(recorded):
+    found = recorded(THREADS)
     parent, *children = found.about["processes"]
     assert parent["threads"] == 9 and "parent" not in parent
     assert found.count("end") == 8 and found.count("fork") == 8
@@ -101,25 +115,25 @@ def test_threads_and_forks_are_recorded(tmp_path):
 
 
 def test_what_the_program_maps_itself_is_recorded_and_replayed(tmp_path):
-    found = Recording(tmp_path, PROGRAMS / "refill", "unmap", 100, 1, MIB)
-    assert found.count("map", least=MIB) == found.count("unmap") == found.about["processes"][0]["maps"] == 100
+    found = Recording(tmp_path, PROGRAMS / "refill", "unmap", 40, 1, MIB)
+    assert found.count("map", least=MIB) == found.count("unmap") == found.about["processes"][0]["maps"] == 40
     errors = found.replay("--allocator", "glibc")["errors"]
     assert abs(errors["refilled_bytes"]) < 0.05 and abs(errors["minor_faults"]) < 0.05
 
 
 @pytest.mark.parametrize("program, status", [
     (REFILL, 0), (GROWS, 0), ([PROGRAMS / "known"], 3)], ids=["refill", "grows", "known"])
-def test_replay_under_the_same_allocator_does_what_the_program_did(tmp_path, program, status):
-    replay = Recording(tmp_path, *program, status=status).replay("--allocator", "glibc")
+def test_replay_under_the_same_allocator_does_what_the_program_did(recorded, program, status):
+    replay = recorded(program, status).replay("--allocator", "glibc")
     assert replay["replays"][0]["as_recorded"]
     for key in ("zero_fill_faults", "kernel_zeroed_bytes", "refilled_bytes", "returned_bytes", "zeroed_bytes", "peak_bytes"):
         assert abs(replay["errors"][key]) < 0.05, (key, replay["errors"], replay["recording"]["counts"])
     assert "as recorded, differs from the recorded run by: zero-fill faults" in replay["prediction"]
 
 
-def test_other_allocators_rank_as_they_do_under_the_program(tmp_path):
+def test_other_allocators_rank_as_they_do_under_the_program(recorded, tmp_path):
     names = ["glibc", "jemalloc", "mimalloc"]
-    replay = Recording(tmp_path, *REFILL).replay(*[word for name in names for word in ("--allocator", name)])
+    replay = recorded(REFILL).replay(*[word for name in names for word in ("--allocator", name)])
     replayed = [each["counts"]["refilled_bytes"] for each in replay["replays"]]
     real = []
     for name in names:
@@ -127,7 +141,7 @@ def test_other_allocators_rank_as_they_do_under_the_program(tmp_path):
         zerotax("record", "--text", "/dev/null", "--json", report, "--allocator", name, "--", *REFILL)
         real.append(json.loads(report.read_text())["totals"]["kernel"]["refilled_bytes"])
     assert sorted(names, key=lambda n: replayed[names.index(n)]) == sorted(names, key=lambda n: real[names.index(n)])
-    assert replayed[0] > 100 * max(replayed[1], MIB), "glibc returns what it needs again"
+    assert replayed[0] > 50 * max(replayed[1], MIB), "glibc returns what it needs again"
     assert [each["as_recorded"] for each in replay["replays"]] == [True, False, False]
 
 
@@ -152,8 +166,8 @@ def test_data_and_stack_of_the_program_are_populated(tmp_path):
         assert abs(replay["errors"][key]) < 0.05, (key, replay["errors"])
 
 
-def test_a_recording_is_a_command(tmp_path):
-    found = Recording(tmp_path, *REFILL)
+def test_a_recording_is_a_command(recorded, tmp_path):
+    found = recorded(REFILL)
     report, baseline = tmp_path / "again.json", tmp_path / "baseline.json"
     done = zerotax("record", "--text", "/dev/null", "--json", report, "--", found.path)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
@@ -234,7 +248,7 @@ def test_a_fault_that_shows_in_one_workload_alone_is_found_there(tmp_path):
     document = json.loads(report.read_text())
     check_schema(document, "program_checks")
     assert said.startswith("worse: loop.calls; 1 of 2 commands are as in the baseline\n") and document["sentence"] in said
-    assert "worse: memory zeroed by the allocator 0 B → 30 MiB: calloc in " in said, said
+    assert "worse: memory zeroed by the allocator 0 B → 15 MiB: calloc in " in said, said
     assert [(each["name"], each["verdict"]) for each in document["checks"]] == [("loop.calls", "worse"), ("grows.calls", "same")]
     assert 'failures="0"' in junit.read_text() and "loop.calls" in junit.read_text()
     for more, complaint in ((["--html", tmp_path / "x.html", "--", loop, grows], "shows one command"),
@@ -253,16 +267,16 @@ def test_a_damaged_recording_is_no_command(tmp_path):
     assert done.returncode == 2 and "one allocator" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_setting_is_replayed(tmp_path):
-    found = Recording(tmp_path, *REFILL)
+def test_a_setting_is_replayed(recorded):
+    found = recorded(REFILL)
     kept = found.replay("--allocator", "glibc", "--env", "glibc:MALLOC_TRIM_THRESHOLD_=1073741824",
                         "--env", "glibc:MALLOC_MMAP_THRESHOLD_=33554432")
     assert "errors" not in kept and "which was not replayed" in kept["prediction"]
-    assert kept["replays"][0]["counts"]["refilled_bytes"] < kept["recording"]["counts"]["refilled_bytes"] / 100
+    assert kept["replays"][0]["counts"]["refilled_bytes"] < kept["recording"]["counts"]["refilled_bytes"] / 50
 
 
-def test_threads_may_run_freely(tmp_path):
-    found = Recording(tmp_path, PROGRAMS / "threads")
+def test_threads_may_run_freely(recorded):
+    found = recorded(THREADS)
     for options in ((), ("--free-running",)):
         replay = found.replay("--allocator", "glibc", *options)
         assert replay["recording"]["calls"] == sum(found.calls().values())
@@ -287,7 +301,7 @@ def test_a_killed_program_leaves_what_it_had_done(tmp_path):
 def test_a_call_takes_four_bytes_at_most(tmp_path):
     found = Recording(tmp_path, *PYTHON)
     calls = sum(found.calls().values())
-    assert calls > 150_000 and found.path.stat().st_size < 4 * calls
+    assert calls > 50_000 and found.path.stat().st_size < 4 * calls
 
 
 def test_the_file_stops_at_its_limit(tmp_path):
