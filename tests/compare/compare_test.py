@@ -67,9 +67,9 @@ def test_who_zeroes_from_a_size_on_is_slower_from_that_size_on():
 
 
 def test_figures_that_differ_are_looked_at_again():
-    found = compare(library("half"), library("memset"), "--size", "4MiB", *FEW)
+    found = compare(library("half"), library("memset"), "--size", "2MiB", *FEW)
     point, = found["points"]
-    assert [point[side]["work"]["zeroed_bytes"] for side in ("old", "new")] == [[2 * MIB] * 7, [4 * MIB] * 7]
+    assert [point[side]["work"]["zeroed_bytes"] for side in ("old", "new")] == [[MIB] * 7, [2 * MIB] * 7]
     # One gives the half that it does not zero back to the kernel: more of one thing, and less of another.
     assert (changes(point)["zeroed_bytes"], changes(point)["syscalls"]) == ("more", "less")
 
@@ -94,6 +94,7 @@ def test_an_allocator_is_the_same_as_itself_in_what_it_does():
     assert shuffled["comparisons"] >= 1000 and shuffled["share"] <= 0.02
 
 
+@pytest.mark.long("pairs of large blocks; planted allocators have the flaw, too")
 @pytest.mark.parametrize(("one", "other", "verdict", "change"),
                          [("jemalloc", "mimalloc", "SLOWER", "more"), ("mimalloc", "jemalloc", "FASTER", "less")])
 def test_who_has_the_flaw_is_slower_than_who_has_it_not(one, other, verdict, change):
@@ -170,7 +171,7 @@ def test_runs_of_other_conditions_cannot_be_compared(run_file, tmp_path):
 def test_text_fits_a_terminal_and_explains(tmp_path):
     files = {name: tmp_path / f"x.{name}" for name in ("json", "csv", "markdown")}
     done = zerotax("compare", library("never"), library("memset_above"), "--size", "128KiB", "--size", "16MiB",
-                   *FEW, "--touch", 1, "--thread", "worker", "--explain", 1, "--explain", "calloc_loop/16777216/0/worker",
+                   *FEW, "--thread", "worker", "--explain", 1, "--explain", "calloc_loop/16777216/0/worker",
                    *[word for name, path in files.items() for word in (f"--{name}", path)])
     assert done.returncode == 1, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80, done.stdout
