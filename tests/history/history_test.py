@@ -196,13 +196,13 @@ def test_a_folder_gets_document_table_and_figure(by_tags, project, cache, tmp_pa
 
 
 def test_thresholds_are_searched_unless_it_is_said_not_to(tmp_path):
-    make_project(tmp_path / "p", [GOOD, str(KIB << 10)])
-    done = run("history", tmp_path / "p", tmp_path, *HOW, "--size", "64KiB", "--to", "2MiB", "--range", "HEAD~1..HEAD",
+    make_project(tmp_path / "p", [GOOD, str(128 * KIB)])
+    done = run("history", tmp_path / "p", tmp_path, *HOW, "--size", "64KiB", "--to", "256KiB", "--range", "HEAD~1..HEAD",
                "--json", "-")
     document = json.loads(done.stdout)
     check_schema(document, "history")
     first, second = document["versions"]
     assert second["changed"] and not first["changed"]
-    # 1 MiB of calloc is where it begins; what is measured at 64 KiB did not change.
-    assert [piece["from_bytes"] for piece in second["pieces"]][-1] == KIB << 10
+    # 128 KiB of calloc is where it begins; what is measured at 64 KiB did not change.
+    assert [piece["from_bytes"] for piece in second["pieces"]][-1] == 128 * KIB
     assert all("threshold" in change for change in second["difference"]["changes"])

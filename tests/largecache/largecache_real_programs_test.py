@@ -50,7 +50,7 @@ import hashlib, os, threading
 def work(seed, out):
     digest = hashlib.sha256()
     kept = []
-    for i in range(25):
+    for i in range(12):
         size = 100_000 + (seed * 7919 + i * 104_729) % 3_000_000
         block = bytearray(size)              # calloc
         assert not any(block[::4096]) and not any(block[-4096:])
@@ -64,11 +64,11 @@ def work(seed, out):
     out[seed] = digest.hexdigest()
 
 out = {}
-threads = [threading.Thread(target=work, args=(seed, out)) for seed in range(6)]
+threads = [threading.Thread(target=work, args=(seed, out)) for seed in range(4)]
 for thread in threads:
     thread.start()
 # Children are born while the threads allocate.
-for i in range(10):
+for i in range(4):
     child = os.fork()
     if child == 0:
         mine = {}
@@ -120,9 +120,9 @@ def test_git_log_shows_the_same_history(tmp_path):
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
     git += ["-c", "gc.auto=0"]
     words = random.Random(116)
-    lines = [f"{words.random()}\n" for _ in range(40_000)]  # about 760 kB
+    lines = [f"{words.random()}\n" for _ in range(15_000)]  # about 280 kB
     subprocess.run(git + ["init", "-q"], cwd=tmp_path, check=True, capture_output=True)
-    for commit in range(5):
+    for commit in range(3):
         for _ in range(500):
             lines[words.randrange(len(lines))] = f"{commit} {words.random()}\n"
         (tmp_path / "numbers.txt").write_text("".join(lines))
@@ -136,15 +136,15 @@ def test_git_log_of_this_repository_is_the_same():
     git = ["git", "-c", f"safe.directory={REPOSITORY}", "--no-pager"]
     if run(git + ["rev-parse", "HEAD"], preload=False, cwd=REPOSITORY).returncode != 0:
         pytest.skip("not a git checkout with commits")
-    check_same(git + ["log", "-p", "--stat", "-n", "20"], cwd=REPOSITORY)
+    check_same(git + ["log", "-p", "--stat", "-n", "5"], cwd=REPOSITORY)
 
 
 @needs("sort")
 def test_sort_orders_a_large_file_the_same(tmp_path):
     words = random.Random(116)
     numbers = tmp_path / "numbers.txt"
-    numbers.write_text("".join(f"{words.getrandbits(64):016x}\n" for _ in range(600_000)))
-    check_same(["sort", "--parallel=4", "-S", "8M", "-T", str(tmp_path), str(numbers)])
+    numbers.write_text("".join(f"{words.getrandbits(64):016x}\n" for _ in range(200_000)))
+    check_same(["sort", "--parallel=4", "-S", "2M", "-T", str(tmp_path), str(numbers)])
 
 
 STATISTICS = """
@@ -177,8 +177,8 @@ def statistics_of(program, **knobs):
 
 
 def test_the_bug_of_2016_zeroes_100_mib_each_time_and_1000_mib_never():
-    done = statistics_of(f"print(rounds(10, {100 * MIB}), rounds(10, {1000 * MIB}))")
-    assert done.stdout.decode().strip() == f"[9, 1, {9 * 100 * MIB}, 0] [0, 10, 0, 10]"
+    done = statistics_of(f"print(rounds(4, {100 * MIB}), rounds(4, {1000 * MIB}))")
+    assert done.stdout.decode().strip() == f"[3, 1, {3 * 100 * MIB}, 0] [0, 4, 0, 4]"
     assert done.stderr == b""
 
 
@@ -188,7 +188,7 @@ def test_without_entries_nothing_is_cached_and_nothing_zeroed():
 
 
 def test_an_unusable_knob_is_named_and_the_default_kept():
-    done = statistics_of(f"print(rounds(10, {100 * MIB})[0])", LARGECACHE_ENTRIES="many")
+    done = statistics_of(f"print(rounds(10, {MIB})[0])", LARGECACHE_ENTRIES="many")
     assert done.stdout.decode().strip() == "9"
     assert done.stderr.decode() == (
         "largecache: LARGECACHE_ENTRIES=many is unusable; give a number from 0 to 64; keeping the default, 16\n"

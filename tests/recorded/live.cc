@@ -99,7 +99,7 @@ void reallocs() {
 }
 
 void small() {
-  constexpr std::size_t kBlocks = 100'000;
+  constexpr std::size_t kBlocks = 20'000;
   auto** blocks = static_cast<void**>(got(std::malloc(kBlocks * sizeof(void*))));
   for (int round = 0; round < 2; ++round) {
     for (std::size_t i = 0; i < kBlocks; ++i) blocks[i] = got(std::malloc(24 + i % 100));
@@ -117,7 +117,7 @@ void random_calls() {
     return (number >> 33) % below;
   };
   give_back(got(std::malloc(kMiB)));
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 30'000; ++i) {
     void*& block = blocks[next(std::size(blocks))];
     const std::size_t bytes = next(std::uint64_t{1} << next(21)) + 1;
     const auto call = next(8);
