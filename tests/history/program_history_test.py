@@ -13,20 +13,20 @@ COMMITS, PLANTED, FIXED, DO_NOT_BUILD = 40, 23, 36, (8, 20, 31)
 BUILD = "${CC:-gcc} -g -O1 -o {build}/decoder decoder.c"
 HOW = ("--build", BUILD)
 COMMAND = ("--", "{build}/decoder", "input")
-# 16 rounds of 4 MiB; where free returns the block, each round is filled by the kernel again.
+# 16 rounds of 1 MiB; where free returns the block, each round is filled by the kernel again.
 SOURCE_TEXT = """
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 static volatile char *buffer;
-static const size_t size = 4 << 20;
+static const size_t size = 1 << 20;
 __attribute__((noinline)) static void begin(void) { buffer = malloc(size); }
 __attribute__((noinline)) static void reset(void) { free((void *)buffer); buffer = 0; }
 int main(int argc, char **argv) {
   FILE *input = fopen(argc > 1 ? argv[1] : "input", "r");
   int rounds = 0;
   if (!input || fscanf(input, "%d", &rounds) != 1) { fputs("no input\\n", stderr); return 3; }
-  mallopt(M_MMAP_THRESHOLD, @DROP@ ? 1 << 20 : 32 << 20);
+  mallopt(M_MMAP_THRESHOLD, @DROP@ ? 256 << 10 : 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
   while (rounds--) { begin(); for (size_t at = 0; at < size; at += 4096) buffer[at] = 1; reset(); }
   return 0;
@@ -89,7 +89,7 @@ def test_the_planted_commit_is_named(project, found):
     assert document["first_bad"]["commit"] == project[1][PLANTED - 1]
     assert document["first_bad"]["before"]["commit"] == project[1][PLANTED - 2]
     assert f"Step {PLANTED}" in text
-    assert "returned by free in reset (decoder.c:8), 0 → 16 calls, 0 B → 64 MiB" in " ".join(text.split())
+    assert "returned by free in reset (decoder.c:8), 0 → 16 calls, 0 B → 16 MiB" in " ".join(text.split())
     assert "zerotax record -- '{build}/decoder' input" in report and f"Step {PLANTED}" in report
     assert document["program"] == "decoder" and "allocator" not in document
 
@@ -214,20 +214,20 @@ void *calloc(size_t count, size_t bytes) {
 
 
 def test_an_allocators_commit_is_found_by_a_recorded_program(tmp_path):
-    """From the seventh version on, it zeroes what is zero already."""
+    """From the fourth version on, it zeroes what is zero already."""
     calls = tmp_path / "loop.calls"
     done = zerotax("record", "--text", "/dev/null", "--calls", calls, "--allocator", "glibc", "--env",
-                   "glibc:MALLOC_MMAP_THRESHOLD_=65536", "--", PROGRAMS / "loop", 3 * MIB // 2, 20)
+                   "glibc:MALLOC_MMAP_THRESHOLD_=65536", "--", PROGRAMS / "loop", 3 * MIB // 2, 10)
     assert done.returncode == 0, done.stderr
     repository = tmp_path / "repository"
-    commits = make_program(repository, [ALLOCATOR.replace("@ZEROES@", str(int(number >= 7))) + f"// step {number}\n"
-                                        for number in range(1, 13)])
+    commits = make_program(repository, [ALLOCATOR.replace("@ZEROES@", str(int(number >= 4))) + f"// step {number}\n"
+                                        for number in range(1, 7)])
     how = ["--repo", repository, "--build", "${CC:-gcc} -shared -fPIC -O1 -fno-builtin -o {build}/libmine.so decoder.c",
            "--library", "{build}/libmine.so", "--good", commits[0], "--bad", commits[-1]]
     file = tmp_path / "bisect.json"
     done = zerotax("bisect", *how, "--json", file, "--", calls)
     assert done.returncode == 0, done.stdout + done.stderr
     check_schema(json.loads(file.read_text()), "bisect")
-    assert commits[6][:10] in done.stdout and "Step 7" in done.stdout and "zeroed by the allocator" in done.stdout, done.stdout
+    assert commits[3][:10] in done.stdout and "Step 4" in done.stdout and "zeroed by the allocator" in done.stdout, done.stdout
     refused(zerotax("bisect", *how[:4], *how[6:], "--", calls), "is a recording, and it is not said under which allocator")
     refused(zerotax("bisect", *how, "--", "{build}/decoder"), "--library is for an allocator, but a command is given")

@@ -14,6 +14,7 @@ import fork_snapshot_plot_test
 import recv_buffer_plot_test
 import thresholds_map_test
 import zerotax_sample as sample
+from conftest import mostly_long
 from zerotax_figures import script
 from zerotax_plots.files import NothingToDraw
 from zerotax_plots.results import load
@@ -48,7 +49,7 @@ def test_what_the_folder_has_not_is_passed_over(without: Path) -> None:
     assert {path.stem for path in without.glob("*.svg")} == {"faults_vs_size", "headline", "time_vs_size", "zeroed_vs_size"}
 
 
-@pytest.mark.parametrize("name", [*DOCUMENTS, *CASES])
+@pytest.mark.parametrize("name", mostly_long([*DOCUMENTS, *CASES], ["cow", "recv_buffer"], "each script does the same"))
 def test_a_figure_alone_names_in_one_line_what_is_missing(without: Path, name: str) -> None:
     with pytest.raises(NothingToDraw):
         importlib.import_module(name).draw(load(without))
@@ -57,7 +58,8 @@ def test_a_figure_alone_names_in_one_line_what_is_missing(without: Path, name: s
     assert len(done.stderr.splitlines()) == 1 and (name in done.stderr or "zerotax" in done.stderr)
 
 
-@pytest.mark.parametrize("name", [*DOCUMENTS, *CASES])
+@pytest.mark.parametrize("name", mostly_long([*DOCUMENTS, *CASES], ["thresholds_map", "recv_buffer"],
+                                             "each script does the same"))
 def test_a_figure_is_the_same_alone_in_another_process_and_among_the_others(with_all: Path, tmp_path: Path, name: str) -> None:
     source = sample.write(tmp_path / "alone", CASES.get(name, OTHERS))
     if name in DOCUMENTS:

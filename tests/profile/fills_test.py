@@ -8,8 +8,8 @@ from allocators_here import version_of
 from conftest import BUILD, ZEROTAX, check_schema, clean_environment, mostly_long, zerotax
 
 FILLS = BUILD / "tests" / "recorded" / "fills"
-LARGE = 64 << 20
-# Each has a loop of its own in the C library's memset; the last is mapped anew for each block.
+LARGE = 33 << 20
+# Each has a loop of its own in the C library's memset; the last is above the threshold, so that each block is mapped anew.
 SIZES = [1 << 10, 64 << 10, 1 << 20, LARGE]
 
 
