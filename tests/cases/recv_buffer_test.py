@@ -42,7 +42,7 @@ def busy_servers(session):
 def endless(*arguments):
     """A run in a session of its own that is receiving when this returns, and the server that has sent for a while."""
     running = subprocess.Popen(
-        [ZEROTAX, "run", "--case", "recv_buffer", "--size", "1000MiB", "--ops", "100000", *arguments],
+        [ZEROTAX, "run", "--case", "recv_buffer", "--size", "2MiB", "--ops", "100000", *arguments],
         env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert wait_for(lambda: busy_servers(running.pid)), "no server was started"
     return running, busy_servers(running.pid)[0]

@@ -89,7 +89,8 @@ def again(words, project, temporary, build):
     return run(words[0], project, project.parent / "cache", *words[1:], "--build", build, *HOW[2:], temporary=temporary)
 
 
-@pytest.mark.parametrize("words", [HISTORY, BISECT], ids=["history", "bisect"])
+@pytest.mark.parametrize("words", [HISTORY, pytest.param(BISECT, marks=pytest.mark.long("the same folders"))],
+                         ids=["history", "bisect"])
 def test_the_next_start_removes_what_a_killed_one_left(words, project, temporary):
     build = held_build(words, project)
     with untouched(project):

@@ -68,22 +68,22 @@ TEST_P(EveryPolicy, SaysEnomemAtALimitAndGoesOn) {
       std::size_t pages = 0;
       std::ifstream("/proc/self/statm") >> pages;
       std::size_t data = pages * kPage;
-      if (resource == RLIMIT_DATA) data = 64 * kMiB;
-      const rlimit limit{data + 64 * kMiB, data + 64 * kMiB};
+      if (resource == RLIMIT_DATA) data = 32 * kMiB;
+      const rlimit limit{data + 32 * kMiB, data + 32 * kMiB};
       if (setrlimit(resource, &limit) != 0) return kImpossible;
       if (calloc_of(heap, 1, 512 * kMiB) != nullptr || errno != ENOMEM) return "no ENOMEM";
       std::vector<void*> blocks;
       while (blocks.size() < 64) {
-        void* const block = calloc_of(heap, 1, 8 * kMiB);
+        void* const block = calloc_of(heap, 1, 4 * kMiB);
         if (block == nullptr) break;
-        if (!is_zero(block, 8 * kMiB)) return "a byte is not zero";
-        std::memset(block, 0xab, 8 * kMiB);
+        if (!is_zero(block, 4 * kMiB)) return "a byte is not zero";
+        std::memset(block, 0xab, 4 * kMiB);
         blocks.push_back(block);
       }
       if (blocks.size() == 64 || blocks.size() < 4 || errno != ENOMEM) return "no ENOMEM at the limit";
       // What is freed and cached must not stand in the way of what has no room otherwise.
       for (void* block : blocks) heap.deallocate(block);
-      const std::size_t together = (blocks.size() - 1) * 8 * kMiB;
+      const std::size_t together = (blocks.size() - 1) * 4 * kMiB;
       char* const large = static_cast<char*>(calloc_of(heap, 1, together));
       if (large == nullptr) return "the cache is in the way";
       return is_zero(large, together) ? "" : "a byte is not zero in the long block";
@@ -200,7 +200,7 @@ TEST_P(Process, InAFullControlGroupLosesOfferedPagesOnly) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     if (!group.enter()) return kImpossible;
     HardHeap heap(GetParam());
-    for (int round = 0; round < 6; ++round) {
+    for (int round = 0; round < 4; ++round) {
       char* const block = heap.calloc(8 * kMiB);
       if (!is_zero(block, 8 * kMiB)) return "a byte is not zero";
       std::memset(block, 0xab, 8 * kMiB);

@@ -167,7 +167,7 @@ TEST_P(Reallocs, RandomlyLosesNoByte) {
   std::mt19937 random(1989);
   std::vector<Held> all(24);
   const auto some_size = [&] { return std::size_t{1} << (14 + random() % 9) | random() % 5000; };
-  for (int step = 0; step < (kUnderSanitizer ? 1'000 : 3'000); ++step) {
+  for (int step = 0; step < rounds_of(3'000); ++step) {
     Held& held = all[random() % all.size()];
     const unsigned action = random() % 8;
     if (held.block == nullptr) {
@@ -226,7 +226,7 @@ TEST(RegrowthFork, BetweenItsStepsHarmsNobody) {
       free(heap, block);
     }
   });
-  for (int round = 0; round < (kUnderSanitizer ? 50 : 200); ++round) {
+  for (int round = 0; round < rounds_of(200); ++round) {
     heap.prepare_fork();
     const pid_t child = fork();
     if (child == 0) {

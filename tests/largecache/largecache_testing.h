@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "largecache/large.h"
@@ -57,6 +59,12 @@ inline constexpr bool kUnderSanitizer = true;
 #else
 inline constexpr bool kUnderSanitizer = false;
 #endif
+
+/// Rounds of a test at random: ./run test asks for fewer (ZEROTAX_LONG=no), and a sanitizer has time for a quarter.
+inline int rounds_of(int all) {
+  const char* const asked = std::getenv("ZEROTAX_LONG");
+  return kUnderSanitizer || (asked != nullptr && std::string_view(asked) == "no") ? all / 4 : all;
+}
 
 /// Is the page at `address` mapped? (mincore(2): ENOMEM when not.)
 inline bool is_mapped(const void* address) {
