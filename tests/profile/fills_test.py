@@ -9,7 +9,7 @@ from conftest import BUILD, ZEROTAX, check_schema, clean_environment, mostly_lon
 
 FILLS = BUILD / "tests" / "recorded" / "fills"
 LARGE = 33 << 20
-# Each has a loop of its own in the C library's memset; the last is above the threshold, so that each block is a mapping of its own.
+# Each has a loop of its own in the C library's memset; the last is above the threshold, so that each block is one mapping.
 SIZES = [1 << 10, 64 << 10, 1 << 20, LARGE]
 
 
