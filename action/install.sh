@@ -1,10 +1,16 @@
 #!/bin/bash
-# Installs PACKAGE/zerotax.deb with what it needs, and what --html needs: install.sh PACKAGE. As root, or through sudo.
+# Installs PACKAGE/tree or PACKAGE/zerotax.deb with what it needs, and what --html needs: install.sh PACKAGE. As root, or through sudo.
 set -euo pipefail
 
-package=$(realpath "$1/zerotax.deb")
+package=$(realpath "$1")
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo)
 "${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" python3-jinja2 >/dev/null
+install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends)
+if [ -d "$package/tree" ]; then
+  "${install[@]}" python3-jinja2 >/dev/null
+  "${as_root[@]}" ln -sf "$package/tree/bin/zerotax" /usr/local/bin/zerotax
+else
+  "${install[@]}" "$package/zerotax.deb" python3-jinja2 >/dev/null
+fi
 zerotax --version

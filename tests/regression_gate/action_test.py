@@ -156,6 +156,41 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
     assert done.returncode == 2 and "::error title=zerotax::cannot check out" in done.stdout
 
 
+def test_a_release_is_downloaded_and_all_else_is_built(tmp_path):
+    def download(tag):
+        output = tmp_path / "output"
+        output.write_text("")
+        words = ["bash", SOURCE / "action" / "download.sh", f"file://{tmp_path}/releases", tag, tmp_path / tag]
+        done = subprocess.run(words, env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output)}, capture_output=True, text=True,
+                              check=True)
+        found = output.read_text() == "found=true\n"
+        assert found == (tmp_path / tag / "tree" / "bin" / "zerotax").exists()
+        return found, done.stdout
+
+    def release(tag, script):
+        name = f"zerotax-{tag[1:]}-linux-{os.uname().machine}"
+        command = tmp_path / name / "bin" / "zerotax"
+        command.parent.mkdir(parents=True)
+        command.write_text(script)
+        command.chmod(0o755)
+        folder = tmp_path / "releases" / tag
+        folder.mkdir(parents=True)
+        subprocess.run(["tar", "-C", tmp_path, "-cJf", folder / f"{name}.tar.xz", name], check=True)
+        sums = f"sha256sum *.tar.xz >SHA256SUMS; echo {'0' * 64}  zerotax.whl >>SHA256SUMS"
+        subprocess.run(sums, shell=True, cwd=folder, check=True)
+        return folder / f"{name}.tar.xz"
+
+    release("v1.0", "#!/bin/sh\necho zerotax 1.0\n")
+    assert download("v1.0") == (True, "zerotax 1.0\n")
+    release("v1.1", "#!/bin/sh\nexit 1\n")
+    assert download("v1.1") == (False, "the archive of zerotax v1.1 does not run here: building it\n")
+    with release("v1.2", "#!/bin/sh\necho zerotax 1.2\n").open("ab") as archive:
+        archive.write(b"more")
+    found, said = download("v1.2")
+    assert not found and "::warning title=zerotax::zerotax-1.2-linux-" in said
+    assert not download("v2.0")[0] and download("main") == (False, "")
+
+
 def test_the_containerfile_and_the_action_build_the_same_package():
     text = (SOURCE / "Containerfile").read_text()
     assert "/src/action/build.sh /src /package" in text and "/package/zerotax.deb" in text
