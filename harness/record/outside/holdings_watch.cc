@@ -119,7 +119,12 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int
   if (!parts) return;
   // The most that was ever resident never falls, but by some pages that CPUs have not added up yet.
   const bool is_new = parts->peak < watched.resident_peak / 2 || process_program(process.pid) != process.executable;
-  if (is_new) note_exec(process, watched);
+  if (is_new) {
+    note_exec(process, watched);
+  } else if (process.words.empty()) {
+    // While exec goes on, the kernel has the new program and no words yet.
+    process.words = process_command(process.pid);
+  }
   watched.resident_peak = parts->peak;
   // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
   // most that was ever resident.
