@@ -161,8 +161,8 @@ def test_a_release_is_downloaded_and_all_else_is_built(tmp_path):
         output = tmp_path / "output"
         output.write_text("")
         words = ["bash", SOURCE / "action" / "download.sh", f"file://{tmp_path}/releases", tag, tmp_path / tag]
-        done = subprocess.run(words, env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output)}, capture_output=True, text=True,
-                              check=True)
+        environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output)}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
         found = output.read_text() == "found=true\n"
         assert found == (tmp_path / tag / "tree" / "bin" / "zerotax").exists()
         return found, done.stdout

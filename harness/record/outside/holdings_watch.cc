@@ -122,7 +122,7 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int
   if (is_new) {
     note_exec(process, watched);
   } else if (process.words.empty()) {
-    // While exec goes on, the kernel has the new program and no words yet.
+    // During exec the kernel has the new program and no words yet.
     process.words = process_command(process.pid);
   }
   watched.resident_peak = parts->peak;
