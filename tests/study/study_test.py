@@ -117,7 +117,7 @@ def test_lanes_that_were_searched_are_kept(study, tmp_path, number):
     shutil.copytree(study[0], folder)
     (folder / "thresholds.json").unlink()
     with begin("--resume", folder) as run:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not (folder / "thresholds.json").exists() and time.monotonic() < deadline:
             time.sleep(0.005)
         run.send_signal(number)
