@@ -24,8 +24,7 @@ if ! (cd "$work" && grep -F "  $archive" SHA256SUMS | sha256sum --check --strict
   exit 0
 fi
 mkdir -p "$package/tree"
-tar -C "$package/tree" --strip-components 1 -xf "$work/$archive"
-if ! "$package/tree/bin/zerotax" --version; then
+if ! tar -C "$package/tree" --strip-components 1 -xf "$work/$archive" || ! "$package/tree/bin/zerotax" --version; then
   rm -rf "$package/tree"
   echo "the archive of zerotax $tag does not run here: building it"
   exit 0
