@@ -1,4 +1,4 @@
-"""Makes what can be used without a compiler, from a build: package.py BUILD FOLDER VERSION.
+"""Makes what can be used without a compiler, from a build: package.py BUILD FOLDER.
 
 FOLDER gets a tree that can be unpacked anywhere (.tar.xz), a wheel for pip with the same tree in it, the Debian package, a list
 of others' libraries that are in them (CycloneDX 1.5), and SHA256SUMS. The tree has the libraries of Debian that the programs
@@ -56,15 +56,14 @@ def bundle(tree):
     ours = tree / "lib" / "zerotax"
     programs = [path for path in sorted(ours.rglob("*")) if is_elf(path)]
     own = {path.name for path in programs}
-    bundled = {}
-    for program in programs:
-        bundled.update({name: path for name, path in needed_by(program).items() if name not in own})
+    needed = {program: needed_by(program) for program in programs}
+    bundled = {name: path for libraries in needed.values() for name, path in libraries.items() if name not in own}
     for name, path in sorted(bundled.items()):
         shutil.copyfile(path, ours / "lib" / name)
         (ours / "lib" / name).chmod(0o755)
         subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", ours / "lib" / name], check=True)
-    for program in programs:
-        if needed_by(program):
+    for program, libraries in needed.items():
+        if libraries:
             subprocess.run(["patchelf", "--set-rpath", "$ORIGIN/../lib", program], check=True)
     return bundled
 
@@ -72,6 +71,7 @@ def bundle(tree):
 def parts_list(version, bundled, tree):
     """What the tree has of others, as a document, and their licences beside it."""
     parts = []
+    architecture = said_by("dpkg", "--print-architecture").strip()
     for name, path in sorted(bundled.items()):
         # Where /lib is a link to /usr/lib, dpkg may know the file by either name.
         for each in dict.fromkeys([path, path.resolve(), pathlib.Path("/usr") / path.relative_to("/")]):
@@ -83,7 +83,7 @@ def parts_list(version, bundled, tree):
         number, source = said_by("dpkg-query", "-W", "-f", "${Version} ${source:Package}\n", owner).splitlines()[0].split()
         shutil.copyfile(f"/usr/share/doc/{owner}/copyright", tree / "share" / "doc" / "zerotax" / f"copyright.{owner}")
         parts.append({"type": "library", "name": name, "version": number, "description": f"of Debian's package {owner}",
-                      "purl": f"pkg:deb/debian/{owner}@{number}?arch={said_by('dpkg', '--print-architecture').strip()}",
+                      "purl": f"pkg:deb/debian/{owner}@{number}?arch={architecture}",
                       "properties": [{"name": "source", "value": source}],
                       "hashes": [{"alg": "SHA-256", "content": digest(path)}]})
     return {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
@@ -143,7 +143,8 @@ def write_wheel(tree, folder, version, platform, epoch):
 
 
 def main():
-    build, folder, version = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+    build, folder = (pathlib.Path(each).resolve() for each in sys.argv[1:])
+    version = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)[1]
     machine = os.uname().machine
     epoch = int(os.environ["SOURCE_DATE_EPOCH"])
     name = f"zerotax-{version}-linux-{machine}"

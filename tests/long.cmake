@@ -27,7 +27,7 @@ set(long_tests
   regression.largecache_constants_test   # each constant of largecache, changed, is noticed
   regression.largecache_faults_test      # 76 mistakes in largecache's source, each caught
   stress.machines_test                   # every count under the kernels of four releases of Debian, as root and as nobody
-  stress.package_test                    # the Debian package, built, installed in a folder and used from there
+  stress.package_test                    # the Debian package, the archive and the wheel, made and used on bare systems
   stress.fresh_clone_test                # the project compiled on a bare Debian
   stress.check_alarms_test               # no false alarm of check, idle and beside busy processes
   stress.largecache_minute               # six times as many meetings of its threads as in stress.largecache

@@ -58,7 +58,7 @@ def on(release, user, command, *words):
     # Some machines have a /tmp that nobody may write to.
     place = BUILD / "tests" / f"of_{user}"
     place.mkdir(exist_ok=True)
-    place.chmod(0o777)
+    open_to_nobody(place)
     return zerotax(command, "--on", f"vm:{release},{SETTINGS}", *words, prefix=NOBODY if user == "nobody" else (), timeout=1200,
                    XDG_CACHE_HOME=CACHE, TMPDIR=place)
 
