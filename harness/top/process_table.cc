@@ -119,8 +119,8 @@ bool ProcessTable::read(Entry& entry, bool always) {
   // The clock first: what happens between the two moves it further, and is found at the next look.
   const bool rested = has_rested(entry);
   // Without running, a process only loses resident memory, and gets another owner or name, if at all.
-  if (rested && !always && entry.process.start_ticks != 0 && entry.looks % kRefresh != 0) return true;
-  const bool is_there = parse(entry);
+  const bool is_known = rested && !always && entry.process.start_ticks != 0 && entry.looks % kRefresh != 0;
+  const bool is_there = is_known || parse(entry);
   if (!entry.keeps_open) {
     entry.stat.reset();
     entry.statm.reset();
