@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads machines outside_overhead report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page"
 
 study() {
   rm -rf "$1/study"
@@ -146,6 +146,16 @@ workloads() {
   $python workloads/accuracy.py "$1/replay-accuracy.json"
   $zerotax replay workloads --json "$1/workloads.json" >/dev/null
   $python plots/workloads.py "$1/workloads.json" >/dev/null
+}
+
+# Some ten minutes, with a mirror of Debian.
+releases() {
+  mkdir "$1/releases"
+  for allocator in glibc jemalloc mimalloc tbbmalloc tcmalloc; do
+    # shellcheck disable=SC2046
+    $zerotax history --debian $allocator --no-thresholds $(sizes 64KiB 1MiB 20MiB 100MiB) --out "$1/releases/$allocator"
+  done
+  $python plots/releases.py "$1/releases" >/dev/null
 }
 
 # Some forty minutes, with QEMU and a mirror of Debian.

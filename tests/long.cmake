@@ -14,6 +14,7 @@ set(long_tests
   integration.traps_test                 # changes that check must not report
   integration.fork_after_calloc_test     # the case, at all of its sizes
   integration.compare_along_test         # crossings of planted allocators whose place is known
+  integration.debian_history_test        # the packages of jemalloc in four releases, fetched and measured
   integration.bisect_merges_test         # bisect in histories with merges, built commit by commit
   integration.largecache_hard_nobody_test  # the hard cases of largecache as an ordinary user
   integration.report_page_access_test    # the page with a screen reader's eyes

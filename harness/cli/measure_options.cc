@@ -35,6 +35,16 @@ void MeasureOptions::add_audit_only(Arguments& arguments) {
   described_.push_back(arguments.flag("--audit-only", audit_only, "measure only what is counted, and take no times"));
 }
 
+void MeasureOptions::add_huge_pages(Arguments& arguments) {
+  described_.push_back(
+      arguments
+          .option("--thp", thp,
+                  "measure with transparent huge pages of this kind, and what memory they take (default: "
+                  "as the system has them; bytes zeroed are always counted in small pages)")
+          .shown_as("WHEN")
+          .one_of({"always", "madvise", "never"}));
+}
+
 void MeasureOptions::add_touch_and_thread(Arguments& arguments, const std::string& touch_default) {
   described_.push_back(add_touches(arguments, touches, touch_default));
   described_.push_back(add_threads(arguments, threads));
@@ -65,6 +75,15 @@ PlanAxes MeasureOptions::axes() const {
   axes.threads = threads.empty() ? std::vector<std::string>{kUsualThread} : threads;
   check_axes(axes);
   return axes;
+}
+
+HugePages MeasureOptions::huge_pages() const {
+  const HugePages wanted = huge_pages_of(thp);
+  const std::string why = why_no_huge_pages(wanted);
+  if (why.empty()) return wanted;
+  throw MachineError(fmt::format("--thp {}: {}", thp, why),
+                     fmt::format("measure in a virtual machine, with --on vm:trixie,thp={0} --thp {0}",
+                                 wanted == HugePages::kAlways ? "always" : "madvise"));
 }
 
 void MeasureOptions::check(std::int64_t most_ops) const {

@@ -27,6 +27,7 @@ class MeasureOptions {
   std::string json;
   std::string resume;
   bool audit_only = false;
+  std::string thp;
   FleetOptions fleet;
 
   /// --allocator, --env, --timeout. `fallback`: what is measured where no allocator is given.
@@ -37,6 +38,8 @@ class MeasureOptions {
   void add_fleet(Arguments& arguments);
   /// --audit-only.
   void add_audit_only(Arguments& arguments);
+  /// --thp.
+  void add_huge_pages(Arguments& arguments);
   /// --touch, --thread; the words name the default of a command.
   void add_touch_and_thread(Arguments& arguments, const std::string& touch_default);
   /// --case, --size, --touch, --thread, --ops, --json.
@@ -48,6 +51,8 @@ class MeasureOptions {
   /// The axes, checked. Throws UsageError for an unknown case, an invalid size, a fraction outside 0 to 1,
   /// an unknown thread.
   [[nodiscard]] PlanAxes axes() const;
+  /// Throws MachineError if processes of this system cannot have them.
+  [[nodiscard]] HugePages huge_pages() const;
   /// Throws UsageError for a number of operations (from 1 to `most_ops`) or a timeout out of range, and for anything
   /// that would change the plan of a run that is resumed.
   void check(std::int64_t most_ops = kMaxOps) const;

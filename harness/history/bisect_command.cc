@@ -140,6 +140,7 @@ const Subcommand bisect_command(
       const auto options = std::make_shared<BisectOptions>();
       options->common.add(arguments, "with --expect METRIC one",
                           "without --expect: do not search where behaviour changes");
+      arguments.find("--repo").required();
       arguments.option("--good", options->good, "a tag, branch or commit that is as expected")
           .shown_as("COMMIT")
           .required()

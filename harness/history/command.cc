@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "cli/common_options.h"
@@ -12,6 +13,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "files/results.h"
+#include "history/debian.h"
 #include "history/document.h"
 #include "history/options.h"
 #include "history/table.h"
@@ -27,6 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHistoryExamples =
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.*' --out mimalloc-history\n"
+    "  zerotax history --debian mimalloc --size 1MiB --size 20MiB --no-thresholds\n"
     "  zerotax history --repo ~/src/jemalloc --recipe jemalloc --range 5.2.1..5.3.0 --no-thresholds --size 20MiB\n"
     "  zerotax history --repo . --build 'make -j {jobs}' --library 'libmine.so' --range v1.0..HEAD\n"
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.1.*' --html history.html\n"
@@ -41,6 +44,7 @@ struct HistoryOptions {
   CommonOptions common;
   std::vector<std::string> tags;
   std::string range;
+  std::string debian;
   bool all_parents = false;
   bool again = false;
   std::string out;
@@ -65,15 +69,19 @@ void check_out(const std::string& out) {
   throw UsageError(fmt::format("--out '{}' is not empty, and no history is in it", out), "give a new folder");
 }
 
-std::vector<Commit> selected(const HistoryOptions& options, const Repository& repository, const Recipe& recipe,
-                             std::string& words) {
+std::vector<Commit> selected(const HistoryOptions& options, const std::optional<Repository>& repository,
+                             const Recipe& recipe, std::string& words) {
+  if (!repository) {
+    words = fmt::format("packages {}", fmt::join(recipe.packages, " "));
+    return debian_versions(recipe);
+  }
   if (!options.range.empty()) {
     words = "range " + options.range;
-    return repository.range(options.range, options.all_parents);
+    return repository->range(options.range, options.all_parents);
   }
   const std::vector<std::string> patterns = options.tags.empty() ? std::vector{recipe.tags} : options.tags;
   words = fmt::format("tags {}", fmt::join(patterns, " "));
-  return repository.tags(patterns);
+  return repository->tags(patterns);
 }
 
 /// A recipe that fails everywhere is a mistake in it, rather than a history.
@@ -119,15 +127,36 @@ History measured_history(const HistoryOptions& options, const fleet::Place& plac
   return run_history(versions, commits, plan.grid, measure_on_slurm(plan, place, options.out));
 }
 
+/// Throws UsageError for options about a repository beside --debian, and if neither is given.
+void check_origin(const HistoryOptions& options, const Arguments& arguments) {
+  if (options.debian.empty()) {
+    if (!options.common.repository.empty()) return;
+    throw UsageError("it is not said of which project", "give --repo FOLDER, or --debian NAME");
+  }
+  if (!options.common.words.empty()) {
+    throw UsageError("--debian is for an allocator, but a command is given after --", "leave one of them out");
+  }
+  for (const char* name : {"--repo", "--recipe", "--build", "--library", "--tags", "--range", "--all-parents", "--jobs",
+                           "--build-timeout", "--on"}) {
+    if (!arguments.find(name).given()) continue;
+    throw UsageError(fmt::format("--debian and {} cannot be given together", name), "leave one of them out");
+  }
+}
+
+Recipe chosen_recipe(const HistoryOptions& options) {
+  return options.debian.empty() ? options.common.chosen_recipe() : recipe_of_debian(options.debian);
+}
+
 ExitStatus history(HistoryOptions options, const Arguments& arguments) {
   options.common.take_command(arguments, {});
   options.common.check();
-  const Recipe recipe = options.common.chosen_recipe();
+  check_origin(options, arguments);
+  const Recipe recipe = chosen_recipe(options);
   const Grid grid = options.common.grid();
   if (!options.tags.empty() && !options.range.empty()) {
     throw UsageError("--tags and --range cannot be given together", "leave one of them out");
   }
-  if (options.tags.empty() && options.range.empty() && recipe.tags.empty()) {
+  if (options.tags.empty() && options.range.empty() && recipe.tags.empty() && !recipe.is_of_debian()) {
     throw UsageError("it is not said which versions", "give --tags PATTERN or --range A..B");
   }
   if (options.all_parents && options.range.empty()) {
@@ -144,8 +173,10 @@ ExitStatus history(HistoryOptions options, const Arguments& arguments) {
   const fleet::Place place = options.fleet.place();
   try {
     const Git git;
-    const Repository repository(git, options.common.repository);
-    HistoryRequest request{{repository.folder(), recipe, utc_now(), describe_environment()}, "", grid};
+    std::optional<Repository> repository;
+    if (!recipe.is_of_debian()) repository.emplace(git, options.common.repository);
+    const std::string folder = repository ? repository->folder() : "Debian";
+    HistoryRequest request{{folder, recipe, utc_now(), describe_environment()}, "", grid};
     const std::vector<Commit> commits = selected(options, repository, recipe, request.selection);
     if (place.slurm && options.out.empty()) options.out = default_results_path();
     if (!place.slurm) check_tools(recipe);  // else each task asks its node
@@ -153,7 +184,7 @@ ExitStatus history(HistoryOptions options, const Arguments& arguments) {
     Workspace workspace(git, repository);
     const unsigned jobs = options.common.build_jobs(place.slurm);
     const Builder builder{cache, recipe, jobs, options.common.build_timeout_s, options.again};
-    const VersionPlan plan{fs::absolute(repository.folder()).lexically_normal().string(),
+    const VersionPlan plan{fs::absolute(folder).lexically_normal().string(),
                            cache.folder(),
                            recipe,
                            grid,
@@ -181,6 +212,13 @@ const Subcommand history_command(
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<HistoryOptions>();
       options->common.add(arguments, "", "measure the sizes only, and do not search where behaviour changes");
+      arguments
+          .option(
+              "--debian", options->debian,
+              "in place of --repo: the packages of an allocator in the releases of Debian, or a package by its name")
+          .shown_as("NAME")
+          .word()
+          .completed_by(names_in_debian);
       arguments.flag("--again", options->again, "build and measure again what an earlier run has");
       arguments
           .option("--tags", options->tags,

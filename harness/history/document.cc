@@ -25,12 +25,15 @@ Json document_head(const char* schema, bool complete, const Request& request) {
 }
 
 Json commit_json(const Commit& commit) {
-  return {{"commit", commit.id},
-          {"tag", commit.tag.empty() ? not_available("asked for by its commit") : Json(commit.tag)},
-          {"date", commit.date},
-          {"author", commit.author},
-          {"subject", commit.subject},
-          {"name", commit.name()}};
+  const bool is_package = !commit.package.empty();
+  Json json{{"commit", is_package ? not_available("a package of Debian") : Json(commit.id)},
+            {"tag", commit.tag.empty() ? not_available("asked for by its commit") : Json(commit.tag)},
+            {"date", commit.date},
+            {"author", commit.author},
+            {"subject", commit.subject},
+            {"name", commit.name()}};
+  if (is_package) json["package"] = commit.package;
+  return json;
 }
 
 Json commit_json(const Commit& commit, const Answer& answer) {
@@ -57,6 +60,7 @@ Json difference_json(const Difference& difference) {
 Json build_json(const Version& version) {
   if (!version.build) return not_available(version.reason.empty() ? "not tried" : version.reason);
   const Build& build = *version.build;
+  if (build.log.empty()) return not_available("a package of Debian");
   return {{"state", build.state}, {"seconds", build.seconds}, {"earlier", build.cached}, {"log", build.log}};
 }
 

@@ -45,9 +45,7 @@ std::string name_of_folder(const std::string& folder) {
 }  // namespace
 
 void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char* no_thresholds_words) {
-  arguments.option("--repo", repository, "folder of the project's git repository, bare or not; it is only read")
-      .required()
-      .path();
+  arguments.option("--repo", repository, "folder of the project's git repository, bare or not; it is only read").path();
   arguments
       .option("--recipe", recipe,
               "how to build a version: a recipe by its name, or the file of one (results/schema/recipe.schema.json)")

@@ -21,10 +21,12 @@ struct Recipe {
   std::vector<std::string> beside;     ///< patterns of files that the library loads from its own folder
   std::vector<std::string> keep;       ///< of a program: patterns of what its command needs, at their places
   std::vector<RecipeTool> tools;
-  std::string tags;        ///< pattern of the tags of releases; may be empty
-  std::string repository;  ///< where the project's history is, for readers; may be empty
+  std::vector<std::string> packages;  ///< of Debian, in place of all that: a release's is the first that it has
+  std::string tags;                   ///< pattern of the tags of releases; may be empty
+  std::string repository;             ///< where the project's history is, for readers; may be empty
 
   [[nodiscard]] bool is_of_program() const { return libraries.empty(); }
+  [[nodiscard]] bool is_of_debian() const { return !packages.empty(); }
 };
 
 /// The names of the recipes that are built in.

@@ -16,6 +16,7 @@ struct Commit {
   std::string author;   ///< "Name <address>"
   std::string subject;  ///< the first line of its message
   std::vector<std::string> parents;
+  std::string package{};  ///< of Debian, as --allocator NAME=WORD takes it; then there is no commit
 
   /// The tag, or the first ten digits of the commit.
   [[nodiscard]] std::string name() const { return tag.empty() ? id.substr(0, 10) : tag; }

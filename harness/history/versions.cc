@@ -47,7 +47,7 @@ const char* text_of(Version::State state) {
 }
 
 std::string why_not(const Version& version) {
-  const bool has_log = version.build && version.state != Version::State::kUnusable;
+  const bool has_log = version.build && !version.build->log.empty() && version.state != Version::State::kUnusable;
   return fmt::format("{}: {}{}", text_of(version.state), version.reason,
                      has_log ? fmt::format(" (log: {})", version.build->log) : "");
 }
@@ -66,13 +66,18 @@ std::optional<Allocator> Versions::allocator_of(Version& version,
 }
 
 std::optional<Allocator> Versions::allocator_built(Version& version) const {
+  const std::string& package = version.commit.package;
   try {
-    return resolve_allocators({builder_.recipe.name + "=" + preloadable(workspace_, *version.build)}, {}).front();
+    const std::string library = package.empty() ? preloadable(workspace_, *version.build) : package;
+    return resolve_allocators({builder_.recipe.name + "=" + library}, {}).front();
   } catch (const UsageError& problem) {
-    version.state = Version::State::kUnusable;
     version.reason = problem.what();
-    return std::nullopt;
+  } catch (const MachineError& problem) {
+    if (package.empty()) throw;
+    version.reason = problem.what();
   }
+  version.state = Version::State::kUnusable;
+  return std::nullopt;
 }
 
 std::string Versions::document_name(const Commit& commit, const Grid& grid) const {

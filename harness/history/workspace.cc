@@ -11,15 +11,16 @@ namespace zerotax::history {
 
 namespace fs = std::filesystem;
 
-Workspace::Workspace(const Git& git, const Repository& repository)
+Workspace::Workspace(const Git& git, const std::optional<Repository>& repository)
     : git_(git), folder_("history"), private_(folder_.file("repository")) {
+  if (!repository) return;
   fs::create_directory(private_);
   git_.must(private_,
-            {"init", "--quiet", "--bare", "--template=", "--object-format=" + repository.object_format(), "."});
+            {"init", "--quiet", "--bare", "--template=", "--object-format=" + repository->object_format(), "."});
   // gitrepository-layout(5): what is not here is looked for there.
   fs::create_directories(private_ + "/objects/info");
-  std::ofstream(private_ + "/objects/info/alternates", std::ios::binary) << repository.objects() << '\n';
-  if (!repository.shallow_file().empty()) fs::copy_file(repository.shallow_file(), private_ + "/shallow");
+  std::ofstream(private_ + "/objects/info/alternates", std::ios::binary) << repository->objects() << '\n';
+  if (!repository->shallow_file().empty()) fs::copy_file(repository->shallow_file(), private_ + "/shallow");
 }
 
 void Workspace::take(const Commit& commit) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "files/temporary_folder.h"
@@ -11,8 +12,8 @@ namespace zerotax::history {
 /// user's repository is only read: its references, worktrees and files stay as they are. All of it is gone at the end.
 class Workspace {
  public:
-  /// Throws MachineError if it cannot be made.
-  Workspace(const Git& git, const Repository& repository);
+  /// Throws MachineError if it cannot be made. Without a repository nothing can be taken from it.
+  Workspace(const Git& git, const std::optional<Repository>& repository);
 
   /// The private repository: bare, without references.
   [[nodiscard]] const std::string& repository() const { return private_; }

@@ -13,7 +13,7 @@ ZEROTAX_FIELDS_READ(ProjectEntry, findings, words, mark, from_bytes, below_bytes
 ZEROTAX_FIELDS_READ(ProjectIssue, id, url, findings, state, fixed_in, words, mark, from_bytes, below_bytes)
 ZEROTAX_FIELDS_READ(Diagnostics, env, words)
 ZEROTAX_FIELDS_READ(Project, name, project, tracker, form, component, deliberate, diagnostics, knobs, causes,
-                    duplicates)
+                    duplicates, debian)
 ZEROTAX_FIELDS_WRITTEN(KnownRemedy, kind, version, id, url, env, line, confirmed, text, in_part)
 namespace {
 

@@ -56,6 +56,7 @@ struct Project {
   std::vector<ProjectKnob> knobs;
   std::vector<ProjectEntry> causes;
   std::vector<ProjectIssue> duplicates;
+  std::optional<std::vector<std::string>> debian;  ///< names of its packages: a release of Debian has one of them
 };
 
 /// The files by the allocator's name: built in, so that an installed zerotax needs no such folder.

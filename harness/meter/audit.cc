@@ -50,7 +50,7 @@ bool watches_its_mappings() { return malloc_watches_its_mappings != nullptr && m
 }  // namespace
 
 AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
-  // A huge page would be populated whole by one store, and zeroed bytes are counted by page.
+  // The process was started without huge pages; for people who start a probe themselves.
   ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   samples.got_slots = static_cast<std::uint32_t>(ZeroingHook::install());
   if (samples.got_slots == 0) say(samples.na_zeroed, "no loaded object calls memset through a GOT slot");

@@ -26,6 +26,7 @@ enum class Pass : std::uint32_t {
   kBare,          ///< no clock but at both ends of the run: what the meter itself adds
   kFaults,        ///< of a case that forks: what each fault after the fork was; no time means anything
   kLoop,          ///< nothing but the calls, between two readings of each clock and counter (Loop)
+  kHeld,          ///< memory that the process holds; no time means anything
 };
 
 /// Where the probe was when it last wrote: shows what a crash or hang interrupted.
@@ -130,7 +131,11 @@ struct OpSample {
   std::int64_t touch_faults;
   std::int64_t free_faults;
   std::int64_t received_bytes;  ///< by a case that receives
-  ForkSample fork;              ///< of a case that forks
+  // Anonymous memory of the process (held pass):
+  std::int64_t held_bytes;             ///< before the first free
+  std::int64_t held_huge_bytes;        ///< those of them in huge pages
+  std::int64_t held_after_free_bytes;  ///< after the last free
+  ForkSample fork;                     ///< of a case that forks
   SyscallTally calloc_syscalls;
   SyscallTally free_syscalls;
   std::uint32_t methods;       ///< of zeroed_bytes
@@ -165,7 +170,10 @@ inline constexpr std::int64_t OpSample::*kOpFigures[]{&OpSample::calloc_ns,
                                                       &OpSample::calloc_faults,
                                                       &OpSample::touch_faults,
                                                       &OpSample::free_faults,
-                                                      &OpSample::received_bytes};
+                                                      &OpSample::received_bytes,
+                                                      &OpSample::held_bytes,
+                                                      &OpSample::held_huge_bytes,
+                                                      &OpSample::held_after_free_bytes};
 
 /// The timing pass of a case that receives ends with a loop of operations without any meter, between two readings of
 /// each clock and counter.
@@ -233,6 +241,7 @@ struct SampleBlock {
   char na_classes[kReasonBytes];      ///< copies, reuses and zero-fills after a fork
   char na_cycles[kReasonBytes];       ///< cycles of the loop
   char na_page_tables[kReasonBytes];  ///< page tables of the child
+  char na_held[kReasonBytes];         ///< memory held
 
   OpSample ops[1];  ///< recorded(request) of them
 
@@ -249,7 +258,7 @@ struct SampleBlock {
 /// A driver and a probe must come from the same build: "ZT", the version of the layout, and its
 /// sizes.
 inline constexpr std::uint64_t kSampleBlockMagic =
-    0x5a54'0006'0000'0000 | (std::uint64_t{sizeof(SampleBlock)} << 16) | std::uint64_t{sizeof(OpSample)};
+    0x5a54'0007'0000'0000 | (std::uint64_t{sizeof(SampleBlock)} << 16) | std::uint64_t{sizeof(OpSample)};
 
 /// Exit status of a probe that was given a sample block from another build, or a case it does not have.
 inline constexpr int kWrongSampleBlock = 64;

@@ -16,7 +16,10 @@ namespace zerotax {
 namespace {
 
 constexpr std::uint32_t kStackBytes = 16 << 10;
-constexpr std::chrono::milliseconds kPause{10};
+/// Between two readings of the events: of a command, whose processes may be over soon, with the files that they mapped,
+/// and of what runs already and must not notice.
+constexpr std::chrono::milliseconds kPauseOfCommand{10};
+constexpr std::chrono::milliseconds kPauseOfRunning{25};
 /// Of the time, looking at threads takes one part in so many, at most.
 constexpr int kLookingShare = 5;
 /// Not counting the first looks, for which the files of the program are opened.
@@ -108,6 +111,10 @@ ProfileData ProfileRecorder::finish() {
   return std::move(data_);
 }
 
+std::chrono::milliseconds ProfileRecorder::pause() const {
+  return options_.scope.processes.empty() ? kPauseOfCommand : kPauseOfRunning;
+}
+
 void ProfileRecorder::read_events() {
   for (bool last = false; !last;) {
     last = done_;
@@ -127,7 +134,7 @@ void ProfileRecorder::read_events() {
         incoming_.erase(end, incoming_.end());
       }
     }
-    if (!last) std::this_thread::sleep_for(kPause);
+    if (!last) std::this_thread::sleep_for(pause());
   }
 }
 
@@ -204,7 +211,7 @@ void ProfileRecorder::take_samples() {
     auto now = Clock::now();
     if (now >= next_read) {
       take_events();
-      next_read = now + kPause;
+      next_read = now + pause();
     }
     now = Clock::now();
     if (!sampler_.sees_kernel() && now >= next_clocks) {

@@ -97,6 +97,7 @@ class ProfileRecorder {
     std::map<Fill, std::map<Stack, std::uint64_t, ByPlace>> sampled;
   };
 
+  [[nodiscard]] std::chrono::milliseconds pause() const;
   void read_events();
   void find_files(PerfEvent& event);
   void work();

@@ -19,6 +19,7 @@ namespace {
 /// Everything exec needs, made before the fork: between fork and exec nothing may allocate, for another thread may have
 /// held the allocator's lock.
 struct Prepared {
+  std::optional<HugePagesSwitch> huge_pages;
   std::vector<std::string> strings;
   std::vector<char*> argv;
   std::vector<char*> envp;
@@ -26,6 +27,7 @@ struct Prepared {
 
 Prepared prepare(const ChildCommand& command) {
   Prepared prepared;
+  prepared.huge_pages = switch_for(command.huge_pages);
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -72,7 +74,10 @@ void write_file(const char* path, const char* text) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
-  ::execve(command.program.c_str(), prepared.argv.data(), prepared.envp.data());
+  const auto& huge = prepared.huge_pages;
+  if (!huge || ::prctl(PR_SET_THP_DISABLE, huge->disabled, huge->flags, 0, 0) == 0) {
+    ::execve(command.program.c_str(), prepared.argv.data(), prepared.envp.data());
+  }
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(failure, &reason, sizeof reason);
   ::_exit(127);

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "os/huge_pages.h"
+
 namespace zerotax {
 
 /// A program to run to its end.
@@ -19,6 +21,7 @@ struct ChildCommand {
   int inherited_fd = -1;     ///< the one descriptor beyond 0-2 that the child keeps, under this very number
   bool capture = false;      ///< collect standard output and standard error (each cut at 64 KiB)
   bool fixed_layout = true;  ///< switch address randomisation off, where permitted
+  HugePages huge_pages = HugePages::kOfSystem;
   std::chrono::milliseconds timeout{30'000};
   std::uint64_t resident_limit = 0;  ///< bytes; 0: no limit
 };

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "os/huge_pages.h"
 #include "os/memory.h"
 #include "os/page.h"
 #include "os/pagemap.h"
@@ -23,17 +24,6 @@ Measured<std::string> cpu_name() {
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
   return NotAvailable{"/proc/cpuinfo does not name a model"};
-}
-
-/// "always [madvise] never" says madvise.
-Measured<std::string> huge_pages() {
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
-  std::string line;
-  if (!std::getline(file, line)) return NotAvailable{"this kernel has no transparent huge pages"};
-  const auto open = line.find('[');
-  const auto close = line.find(']');
-  if (open == std::string::npos || close == std::string::npos) return line;
-  return line.substr(open + 1, close - open - 1);
 }
 
 Measured<std::array<double, 3>> load_average() {
@@ -59,7 +49,7 @@ Environment describe_environment() {
   found.memory_bytes = memory.total;
   found.memory_available_bytes = memory.available;
   found.page_bytes = std::uint64_t{kPageBytes};
-  found.thp = huge_pages();
+  found.thp = system_huge_pages();
   found.swap_bytes = memory.swap;
   found.cgroup_memory_limit_bytes = {memory.cgroup_limit, "no limit is set"};
   found.load_average = load_average();

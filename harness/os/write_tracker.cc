@@ -93,8 +93,11 @@ const char* WriteTracker::name() const {
 const char* WriteTracker::open_asynchronous() {
   UniqueFd fd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly)));
   if (!fd) {
-    return errno == EMFILE ? "no descriptor is left for userfaultfd (RLIMIT_NOFILE)"
-                           : "userfaultfd is not permitted or not in this kernel";
+    if (errno == EMFILE) return "no descriptor is left for userfaultfd (RLIMIT_NOFILE)";
+    // For faults in user mode alone the kernel itself needs no right.
+    return errno == EPERM ? "userfaultfd is denied by a seccomp filter, as in a container (docker run --security-opt "
+                            "seccomp=unconfined permits it)"
+                          : "userfaultfd is not in this kernel";
   }
   uffdio_api api{};
   api.api = UFFD_API;

@@ -17,9 +17,13 @@ const PassResult& pass_of(const Passes& passes, MetricPass pass) {
     case MetricPass::kZeroing:
       return passes.zeroing;
     case MetricPass::kFaults:
+      return passes.faults;
+    case MetricPass::kHolding:
+      return passes.held;
+    case MetricPass::kHoldingWithout:
       break;
   }
-  return passes.faults;
+  return passes.held_without;
 }
 
 /// Why the whole pass has no value for this row; empty if it has one.
@@ -49,6 +53,7 @@ MetricValue value_at(const Passes& passes, const MetricRow& row, std::size_t op)
 }
 
 bool is_measured_group(const Passes& passes, MetricGroup group) {
+  if (group == MetricGroup::kHeld) return passes.held.made();
   return group == MetricGroup::kPoint || (group != MetricGroup::kTransfer && forks(passes));
 }
 

@@ -45,6 +45,7 @@ std::initializer_list<const char*> keys_of(MetricGroup group) {
   static constexpr std::initializer_list<const char*> kFork{"fork"};
   static constexpr std::initializer_list<const char*> kChild{"fork", "child"};
   static constexpr std::initializer_list<const char*> kParent{"fork", "parent"};
+  static constexpr std::initializer_list<const char*> kHeld{"held"};
   switch (group) {
     case MetricGroup::kPoint:
       return kNone;
@@ -55,9 +56,11 @@ std::initializer_list<const char*> keys_of(MetricGroup group) {
     case MetricGroup::kForkChild:
       return kChild;
     case MetricGroup::kForkParent:
+      return kParent;
+    case MetricGroup::kHeld:
       break;
   }
-  return kParent;
+  return kHeld;
 }
 
 std::string dotted_key(const MetricRow& row) {
@@ -92,9 +95,13 @@ const char* pass_name(MetricPass pass) {
     case MetricPass::kZeroing:
       return "zeroing";
     case MetricPass::kFaults:
+      return "faults";
+    case MetricPass::kHolding:
+      return "held";
+    case MetricPass::kHoldingWithout:
       break;
   }
-  return "faults";
+  return "held without huge pages";
 }
 
 std::optional<Metric> metric_of_key(std::string_view key) {

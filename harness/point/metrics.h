@@ -42,10 +42,10 @@ enum class MetricKind {
 };
 
 /// Where a metric stands in a point's JSON.
-enum class MetricGroup { kPoint, kTransfer, kFork, kForkChild, kForkParent };
+enum class MetricGroup { kPoint, kTransfer, kFork, kForkChild, kForkParent, kHeld };
 
 /// The pass that measures a metric; of zero_ns, the zeroing or the differential pass.
-enum class MetricPass { kAudit, kTiming, kZeroing, kFaults };
+enum class MetricPass { kAudit, kTiming, kZeroing, kFaults, kHolding, kHoldingWithout };
 
 /// Whether a metric stands in an object of its own kind beside the point's (an entry of first_ops, or of modes), and
 /// what it means there. Keys stand in the order of their ranks, and those of one rank in the order of the table.

@@ -30,6 +30,7 @@ Json plan_json(const Plan& plan) {
   json["study"] = plan.study.empty() ? Json(nullptr) : Json(plan.study);
   json["timeout_s"] = plan.timeout_s;
   if (plan.audit_only) json["audit_only"] = true;
+  if (plan.huge_pages != HugePages::kOfSystem) json["thp"] = word_of(plan.huge_pages);
   json["allocators"] = Json::array();
   for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
   json["points"] = Json::array();

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "meter/sample_block.h"
+#include "os/huge_pages.h"
 #include "point/allocator.h"
 
 namespace zerotax {
@@ -43,6 +44,8 @@ struct Plan {
   std::string study;  ///< "quick", "full", or empty
   double timeout_s = 60;
   bool audit_only = false;  ///< only what is counted is measured: no times
+  /// Of the processes that are not audited. If it is not the system's, the memory held is measured, too.
+  HugePages huge_pages = HugePages::kOfSystem;
   std::vector<Allocator> allocators;
   std::vector<PointSpec> points;
 };

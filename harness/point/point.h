@@ -13,6 +13,9 @@ struct Passes {
   PassResult zeroing;
   PassResult differential;
   PassResult faults;  ///< of a case that forks
+  // With the huge pages that the plan asks for, and with none:
+  PassResult held;
+  PassResult held_without;
 };
 
 /// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.

@@ -30,7 +30,9 @@ void set_status(const Passes& passes, Point& point) {
                                    {"timing", &passes.timing},
                                    {"zeroing", &passes.zeroing},
                                    {"differential", &passes.differential},
-                                   {"faults", &passes.faults}}) {
+                                   {"faults", &passes.faults},
+                                   {"held", &passes.held},
+                                   {"held without huge pages", &passes.held_without}}) {
     if (!pass->made() || pass->status() == PassResult::Status::kOk) continue;
     point.status = status_of(pass->status());
     point.reason = fmt::format("{} pass: {}", name, pass->reason());

@@ -14,6 +14,7 @@
 #include "meter/audit.h"
 #include "meter/case.h"
 #include "meter/faults_meter.h"
+#include "meter/held_meter.h"
 #include "meter/meter.h"
 #include "meter/probe_exit.h"
 #include "meter/real_functions.h"
@@ -117,7 +118,7 @@ void set_failure(Run& run, const char* why) {
 
 /// The meters live here, not on the heap: the allocator under test serves the case alone.
 alignas(AuditMeter) unsigned char meter_storage[sizeof(AuditMeter) + sizeof(ZeroingMeter) + sizeof(DifferentialMeter) +
-                                                sizeof(FaultsMeter)];
+                                                sizeof(FaultsMeter) + sizeof(HeldMeter)];
 
 Meter& make_meter(SampleBlock& samples) {
   switch (samples.request.pass) {
@@ -131,6 +132,8 @@ Meter& make_meter(SampleBlock& samples) {
       return *new (&meter_storage[0]) DifferentialMeter(samples);
     case Pass::kFaults:
       return *new (&meter_storage[0]) FaultsMeter(samples);
+    case Pass::kHeld:
+      return *new (&meter_storage[0]) HeldMeter(samples);
     case Pass::kBare:
     case Pass::kLoop:
       break;

@@ -1,7 +1,9 @@
 #include "run/debian_library.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gnu/libc-version.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +17,7 @@
 #include "files/output_file.h"
 #include "os/elf_file.h"
 #include "os/input_file.h"
+#include "os/utc.h"
 #include "run/debian_packages.h"
 
 namespace zerotax {
@@ -24,13 +27,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "deb:";
 constexpr const char* kLoader = "ld-linux-x86-64.so.2";
-/// In the folder of a package: the path of its library, the version of its C library, and the loader's path.
+/// In the folder of a package: the path of its library, the version of its C library, the loader's path, and the
+/// version of the package.
 constexpr const char* kAbout = "about.txt";
 
 struct About {
   std::string library;
   std::string libc_version;
   std::string loader;
+  std::string version;
 };
 
 /// Version 2.41 as 2, 41.
@@ -82,7 +87,7 @@ std::string libc_version(const fs::path& loader) {
   }
   // Of 2.31 and before the loader is no command that says so, but its file is named by the version.
   const std::string file = fs::read_symlink(loader).filename();
-  return file.starts_with("ld-") ? file.substr(3) : "";
+  return file.starts_with("ld-") ? file.substr(3, file.rfind(".so") - 3) : "";  // "ld-2.31.so"
 }
 
 About read_about(const fs::path& folder) {
@@ -97,12 +102,36 @@ About read_about(const fs::path& folder) {
   about.library = folder / line();
   about.libc_version = line();
   about.loader = folder / line();
+  about.version = line();
   return about;
 }
 
-void fetch(const std::string& release, const std::string& package, const fs::path& target) {
-  DebianPackages packages(package, release, target);
+fs::path folder_of(const std::string& release, const std::string& package) {
+  return fs::path(cache_folder("debs")) / (release + "-" + package);
+}
+
+/// What lies in the cache of a package. Nothing of one that an earlier version of zerotax fetched: it knew less of it.
+std::optional<About> cached(const std::string& release, const std::string& package) {
+  const fs::path folder = folder_of(release, package);
+  if (!is_there((folder / kAbout).string())) return std::nullopt;
+  About about = read_about(folder);
+  if (!about.version.empty()) return about;
+  fs::remove_all(folder);
+  return std::nullopt;
+}
+
+/// Fetches the first of these packages that a release has; its name, or nothing if it has none.
+std::optional<std::string> fetch(const std::string& release, const std::vector<std::string>& names) {
+  DebianPackages packages(fmt::format("{}", fmt::join(names, " or ")), release, cache_folder("debs"));
   const fs::path files = packages.files();
+  std::string package;
+  std::optional<std::string> package_version;
+  for (const std::string& name : names) {
+    package = name;
+    package_version = packages.version_of(name);
+    if (package_version) break;
+  }
+  if (!package_version) return std::nullopt;
   packages.unpack(package, {"*.so*"});
   std::vector<fs::path> found;
   for (const fs::path& library : libraries_in(files)) {
@@ -117,10 +146,11 @@ void fetch(const std::string& release, const std::string& package, const fs::pat
   }
   const auto loader = find_file(files, kLoader);
   if (!loader) packages.cannot_fetch("no C library came with it");
-  const std::string version = libc_version(*loader);
-  write_file((files / kAbout).string(), fmt::format("{}\n{}\n{}\n", found.front().lexically_relative(files).string(),
-                                                    version, loader->lexically_relative(files).string()));
-  packages.keep();
+  write_file((files / kAbout).string(),
+             fmt::format("{}\n{}\n{}\n{}\n", found.front().lexically_relative(files).string(), libc_version(*loader),
+                         loader->lexically_relative(files).string(), *package_version));
+  packages.keep(folder_of(release, package).filename().string());
+  return package;
 }
 
 /// The folder of the package that a library lies in, if it is of one.
@@ -141,6 +171,23 @@ bool is_package_name(const std::string& name) {
 
 }  // namespace
 
+std::optional<DebianPackage> find_debian_package(const std::string& release, const std::vector<std::string>& names) {
+  const auto here = [&](const std::string& name) -> std::optional<DebianPackage> {
+    const auto about = cached(release, name);
+    if (!about) return std::nullopt;
+    // apt and tar keep the time of the archive's files, which is that of the last entry in Debian's changelog.
+    struct stat status = {};
+    ::stat(about->library.c_str(), &status);
+    return DebianPackage{release, name, about->version, utc_text(status.st_mtime)};
+  };
+  for (const std::string& name : names) {
+    if (!is_package_name(name)) throw UsageError(fmt::format("invalid package '{}'", name), "give a package's name");
+    if (auto found = here(name)) return found;
+  }
+  const auto name = fetch(release, names);
+  return name ? here(*name) : std::nullopt;
+}
+
 std::string debian_library(const std::string& word) {
   const std::string place = word.substr(std::string_view(kPrefix).size());
   const auto slash = place.find('/');
@@ -151,9 +198,11 @@ std::string debian_library(const std::string& word) {
     throw UsageError(fmt::format("invalid package '{}' in '{}'", package, word),
                      "give a package, as in mimalloc=deb:trixie/libmimalloc3");
   }
-  const fs::path folder = fs::path(cache_folder("debs")) / (release + "-" + package);
-  if (!is_there((folder / kAbout).string())) fetch(release, package, folder);
-  About about = read_about(folder);
+  if (!find_debian_package(release, {package})) {
+    throw MachineError(fmt::format("cannot fetch {} of Debian {}: there is no such package", package, release),
+                       "see packages.debian.org for its name");
+  }
+  About about = cached(release, package).value();
   if (package == "libc6" && version_pair(about.libc_version) < version_pair(::gnu_get_libc_version())) {
     throw MachineError(fmt::format("glibc {} of Debian {} is older than this system's, which zerotax was built with",
                                    about.libc_version, release),

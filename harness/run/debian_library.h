@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "os/child.h"
 
@@ -12,6 +13,21 @@ namespace zerotax {
 /// word that names no release or package; MachineError if it cannot be fetched, or is of no use here: nothing is left
 /// behind then.
 std::string debian_library(const std::string& word);
+
+/// A package of a release of Debian that has a malloc replacement, as it lies in zerotax's cache.
+struct DebianPackage {
+  std::string release;
+  std::string name;     ///< "libmimalloc3"
+  std::string version;  ///< "3.0.1+ds-2.1"
+  std::string date;     ///< when Debian made this version of it, UTC
+
+  /// As --allocator NAME=WORD takes it: "deb:trixie/libmimalloc3".
+  [[nodiscard]] std::string word() const { return "deb:" + release + "/" + name; }
+};
+
+/// The first of these packages that a release has, fetched unless it is in the cache; nothing if it has none of them.
+/// Throws UsageError for what is no name of a package, and MachineError as debian_library does.
+std::optional<DebianPackage> find_debian_package(const std::string& release, const std::vector<std::string>& names);
 
 /// Throws UsageError for a library of such a package that a program cannot have preloaded: it may need a newer C
 /// library than this system's, which programs are run with.

@@ -34,13 +34,13 @@ void DebianPackages::cannot_fetch(const std::string& why) const {
                      "see that apt-get reaches a mirror (ZEROTAX_DEBIAN_MIRROR names another one)");
 }
 
-DebianPackages::DebianPackages(std::string what, std::string release, fs::path target)
+DebianPackages::DebianPackages(std::string what, std::string release, fs::path cache)
     : what_(std::move(what)),
       release_(std::move(release)),
-      target_(std::move(target)),
-      folder_("fetched", target_.parent_path().string()) {
-  remove_dead_temporary_folders(target_.parent_path().string());
-  fmt::print(stderr, "zerotax: fetching {} of Debian {}, once, into {}\n", what_, release_, target_.string());
+      cache_(std::move(cache)),
+      folder_("fetched", cache_.string()) {
+  remove_dead_temporary_folders(cache_.string());
+  fmt::print(stderr, "zerotax: fetching {} of Debian {}, once, into {}\n", what_, release_, cache_.string());
   for (const char* each : {"lists/partial", "cache/archives/partial", "packages", "files"}) {
     fs::create_directories(folder_.file(each));
   }
@@ -55,6 +55,15 @@ DebianPackages::DebianPackages(std::string what, std::string release, fs::path t
               // As root it would write as a user of its own, who may not write here.
               "-o", fmt::format("APT::Sandbox::User={}", ::geteuid() == 0 ? "root" : "")};
   run("apt-get", {"update"});
+}
+
+std::optional<std::string> DebianPackages::version_of(const std::string& package) {
+  // "madison" succeeds for what is not there, and prints nothing: "libc6 | 2.41-12 | http://… trixie/main …".
+  const std::string line = run("apt-cache", {"madison", package});
+  const auto bar = line.find('|');
+  if (bar == std::string::npos) return std::nullopt;
+  const auto begin = line.find_first_not_of(' ', bar + 1);
+  return line.substr(begin, line.find(' ', begin) - begin);
 }
 
 std::vector<std::string> DebianPackages::needed_by(const std::string& package,
@@ -103,10 +112,10 @@ void DebianPackages::unpack(const std::string& package, const std::vector<std::s
   }
 }
 
-void DebianPackages::keep() {
+void DebianPackages::keep(const std::string& name) {
   std::error_code failure;
-  fs::rename(files(), target_, failure);
-  if (failure && !fs::exists(target_)) cannot_fetch(failure.message());
+  fs::rename(files(), cache_ / name, failure);
+  if (failure && !fs::exists(cache_ / name)) cannot_fetch(failure.message());
 }
 
 std::string DebianPackages::run(const std::string& program, std::vector<std::string> words,

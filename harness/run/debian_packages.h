@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,11 @@ const std::vector<std::string>& debian_releases();
 /// cannot be had, with what apt-get says, and Stop for a signal; nothing is left behind then.
 class DebianPackages {
  public:
-  /// `what`: to be fetched, for messages: "the kernel". `target`: the folder that keep() makes of the files.
-  DebianPackages(std::string what, std::string release, std::filesystem::path target);
+  /// `what`: to be fetched, for messages: "the kernel". `cache`: the folder in which keep() makes one of the files.
+  DebianPackages(std::string what, std::string release, std::filesystem::path cache);
+
+  /// The version of a package; nothing if the release has no such package.
+  std::optional<std::string> version_of(const std::string& package);
 
   /// The packages that one depends on whose names begin so.
   std::vector<std::string> needed_by(const std::string& package, const std::vector<std::string>& prefixes);
@@ -26,8 +30,8 @@ class DebianPackages {
   /// Unpacks the files of a package that match one of the patterns of tar(1) into files().
   void unpack(const std::string& package, const std::vector<std::string>& patterns);
   [[nodiscard]] std::filesystem::path files() const { return folder_.file("files"); }
-  /// Moves them to the target, unless another process has done so meanwhile.
-  void keep();
+  /// Moves them to a folder of this name in the cache, unless another process has done so meanwhile.
+  void keep(const std::string& name);
   [[noreturn]] void cannot_fetch(const std::string& why) const;
 
  private:
@@ -37,8 +41,8 @@ class DebianPackages {
 
   std::string what_;
   std::string release_;
-  std::filesystem::path target_;
-  TemporaryFolder folder_;  ///< beside the target
+  std::filesystem::path cache_;
+  TemporaryFolder folder_;  ///< in the cache
   std::vector<std::string> options_;
 };
 

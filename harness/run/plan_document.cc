@@ -76,6 +76,7 @@ Plan plan_from_json(const Json& json, const std::string& file) {
     plan.study = json.at("study").is_null() ? "" : json.at("study").get<std::string>();
     plan.timeout_s = json.at("timeout_s");
     plan.audit_only = json.value("audit_only", false);
+    plan.huge_pages = huge_pages_of(json.value("thp", ""));
     plan.allocators = allocators_from_json(json.at("allocators"), file);
     PlanAxes axes;
     for (const Json& entry : json.at("points")) {

@@ -36,9 +36,12 @@ PassLimits limits_of(const PointSpec& point, double timeout_s) {
 PointRun::PointRun(const Plan& plan, const PointSpec& spec)
     : plan_(plan), spec_(spec), skipped_(why_too_large(memory_needed(spec))) {}
 
-PassResult PointRun::pass(Pass which) {
+PassResult PointRun::pass(Pass which) { return pass(which, plan_.huge_pages); }
+
+PassResult PointRun::pass(Pass which, HugePages huge_pages) {
   if (!skipped_.empty()) return {};
   PassLimits limits = limits_of(spec_, plan_.timeout_s);
+  limits.huge_pages = huge_pages;
   limits.used = used_;
   PassResult result = run_pass(plan_.allocators[spec_.allocator], spec_, which, limits);
   end_if_stopped();
@@ -48,6 +51,12 @@ PassResult PointRun::pass(Pass which) {
 
 void PointRun::count_faults() {
   if (passes_.audit.status() == PassResult::Status::kOk) passes_.timing = pass(Pass::kTiming);
+}
+
+void PointRun::hold() {
+  if (plan_.huge_pages == HugePages::kOfSystem || passes_.audit.status() != PassResult::Status::kOk) return;
+  passes_.held = pass(Pass::kHeld);
+  passes_.held_without = pass(Pass::kHeld, HugePages::kNever);
 }
 
 void PointRun::time() {
@@ -79,6 +88,7 @@ Point count_point(const Plan& plan, const PointSpec& spec) {
 Point measure_point(const Plan& plan, const PointSpec& spec) {
   PointRun run(plan, spec);
   run.audit();
+  run.hold();
   run.time();
   return run.point();
 }
@@ -102,6 +112,7 @@ std::vector<Item> items_of(const Plan& plan) {
       (*run)->audit();
     };
     item.measure = [&plan, run](const Say&) {
+      (*run)->hold();
       if (!plan.audit_only) (*run)->time();
     };
     item.result = [run] {

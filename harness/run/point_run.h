@@ -29,6 +29,8 @@ class PointRun {
   /// The faults of the steady state, by a timing pass: how long it takes depends on what runs beside it, but not how
   /// many faults it takes. So its times mean nothing.
   void count_faults();
+  /// The memory held, where the plan says with which huge pages.
+  void hold();
   /// After the audit, what takes times: the timing pass, and what the audit calls for.
   void time();
 
@@ -36,6 +38,7 @@ class PointRun {
 
  private:
   PassResult pass(Pass which);
+  PassResult pass(Pass which, HugePages huge_pages);
 
   const Plan& plan_;
   const PointSpec& spec_;

@@ -51,6 +51,7 @@ std::uint32_t ops_of(Pass pass, const Repeats& repeats) {
       return std::min(repeats.ops, repeats.zeroing_ops);
     case Pass::kAudit:
     case Pass::kFaults:
+    case Pass::kHeld:
       return std::min(repeats.ops, repeats.audit_ops);
     case Pass::kTiming:
     case Pass::kDifferential:
@@ -93,6 +94,8 @@ PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pas
   command.arguments = {fmt::format("--zerotax-samples={}", shared.fd())};
   command.inherited_fd = shared.fd();
   command.capture = true;
+  // A huge page is populated whole by one store, and zeroed bytes are counted by page.
+  command.huge_pages = pass == Pass::kAudit ? HugePages::kNever : limits.huge_pages;
   command.timeout = std::max<std::chrono::milliseconds>(
       std::chrono::duration_cast<std::chrono::milliseconds>(limits.timeout - limits.used),
       std::chrono::milliseconds(1));

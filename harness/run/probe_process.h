@@ -12,6 +12,7 @@ struct PassLimits {
   std::chrono::milliseconds timeout{60'000};  ///< of the point: all of its passes
   std::chrono::nanoseconds used{0};           ///< of it, by passes before
   std::uint64_t resident_bytes = 0;           ///< 0: no limit
+  HugePages huge_pages = HugePages::kOfSystem;
 };
 
 /// Runs one pass of a point in a fresh process; a signal that asks for an end kills it (PassResult::Status::kStopped).

@@ -75,6 +75,7 @@ Session make_session(const MeasureOptions& options, bool full, bool slurm) {
   Plan plan;
   plan.timeout_s = options.timeout_s;
   plan.audit_only = options.audit_only;
+  plan.huge_pages = options.huge_pages();
   plan.allocators = resolve_allocators(options.allocators, options.env);
   if (full) {
     add_full_study(plan);
@@ -213,6 +214,7 @@ const Subcommand command("study", Question::kAllocator,
                            options->add_allocators(arguments);
                            options->add_folder(arguments);
                            options->add_audit_only(arguments);
+                           options->add_huge_pages(arguments);
                            options->add_fleet(arguments);
                            arguments.flag("--full", *full, "more sizes, touched fractions and threads, more repeats");
                            return [options, full] { return study(*options, *full); };

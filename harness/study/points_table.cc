@@ -59,6 +59,25 @@ std::string forks_table(const std::vector<Point>& points) {
   return text;
 }
 
+/// The memory held with huge pages and without, for points that have it; empty if none has.
+std::string held_table(const std::vector<Point>& points) {
+  const auto column = [](const char* name) { return Column{name, Unit::kText, 10, "", {}, 1, Column::Side::kRight}; };
+  Table table({{"memory held", Unit::kText, 22},
+               {"size", Unit::kBytes, 9},
+               {"touch", Unit::kNumber, 5},
+               column("held"),
+               column("in huge"),
+               column("without"),
+               column("after free")});
+  for (const Point& point : points) {
+    if (!point.has(MetricGroup::kHeld)) continue;
+    table.add({row_label(point), point.size_bytes, point.touch, bytes_word(point, Metric::kHeldBytes),
+               bytes_word(point, Metric::kHeldHugeBytes), bytes_word(point, Metric::kHeldWithoutHugeBytes),
+               bytes_word(point, Metric::kHeldAfterFreeBytes)});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
 /// For points whose calls differ, a line for each kind of call; empty if there are none. The table has medians.
 std::string modes_list(const std::vector<Point>& points) {
   std::string text;
@@ -118,8 +137,8 @@ std::string points_table(const std::vector<Point>& points, const Palette& palett
                         needless ? palette(Tone::kWorse, redundant) : redundant,
                         point.is_ok() ? "" : palette(Tone::kWorse, " !"));
   }
-  text +=
-      modes_list(points) + transfers_table(points) + forks_table(points) + refills_text(points) + frees_text(points);
+  text += modes_list(points) + transfers_table(points) + forks_table(points) + held_table(points) +
+          refills_text(points) + frees_text(points);
   for (const Point& point : points) {
     if (point.is_ok()) continue;
     text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.allocator, format_size(point.size_bytes), point.touch,

@@ -37,6 +37,7 @@ constexpr const char* kRunExamples =
     "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
     "  zerotax run --size 1MiB --size 64MiB --audit-only --on slurm --out /shared/run\n"
     "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n"
+    "  zerotax run --size 64KiB --touch 1 --thp always    the memory that huge pages take\n"
     "  zerotax run --loop                            the loop of 2016: 10,000 callocs of 100 MiB, of 1000 MiB\n"
     "  zerotax run --loop --allocator largecache --seconds 600     to its end, not estimated\n"
     "  zerotax run --loop --size 64KiB --size 1GiB --touch 1 --json loop.json\n";
@@ -62,6 +63,7 @@ Session make_run_session(const MeasureOptions& options, bool slurm, bool full) {
   Plan plan;
   plan.timeout_s = options.timeout_s;
   plan.audit_only = options.audit_only;
+  plan.huge_pages = options.huge_pages();
   const PlanAxes axes = options.axes();
   plan.allocators = resolve_allocators(options.allocators, options.env);
   add_points(plan, axes, repeats_for(options.ops));
@@ -171,6 +173,7 @@ const Subcommand run_subcommand(
       options->measure.add_folder(arguments);
       options->measure.add_axes(arguments);
       options->measure.add_audit_only(arguments);
+      options->measure.add_huge_pages(arguments);
       options->measure.add_fleet(arguments);
       add_plot_option(arguments, options->plot, "time against size");
       arguments.flag(

@@ -22,7 +22,7 @@ REFERENCE = ROOT / "results" / "reference"
 MIB = 1 << 20
 # Those that a run's folder holds; history has a folder of its own.
 FIGURES = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "thresholds_map", "fork", "fork_snapshot", "policies",
-           "programs", "workloads", "history")
+           "programs", "workloads", "history", "releases")
 # Bars of these are ranges of sizes, and not lengths from a foot; and their rows have names.
 MAPS = ("thresholds_map", "history")
 # Rows with the names of allocators need no name of their own.
@@ -34,8 +34,9 @@ def figures() -> dict[str, Any]:
     drawn = {}
     for name in FIGURES:
         module = importlib.import_module(name)
-        source = REFERENCE / "history" if name == "history" else REFERENCE
-        loaded = module.load_document(source, module.FILE, module.SCHEMA, "") if name == "history" else load(source)
+        load_here = {"history": lambda path, of=module: of.load_document(path, of.FILE, of.SCHEMA, ""),
+                     "releases": lambda path, of=module: of.load_all(path)}.get(name, load)
+        loaded = load_here(REFERENCE / name if name in ("history", "releases") else REFERENCE)
         drawn[name] = module.draw(loaded)
     return drawn
 

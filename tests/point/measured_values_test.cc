@@ -34,6 +34,8 @@ Point point_of_passes() {
   passes.audit = pass_of(1);
   passes.timing = pass_of(2);
   passes.faults = pass_of(3);
+  passes.held = pass_of(4);
+  passes.held_without = pass_of(5);
   return measured_point(plan, plan.points.at(0), passes);
 }
 
@@ -45,7 +47,12 @@ TEST(MeasuredValues, ARowWithASourceIsMeasuredByItsPassAlone) {
   for (const MetricRow& row : metric_rows()) {
     if (row.source.of == nullptr) continue;
     ++sources;
-    const double expected = row.pass == MetricPass::kAudit ? 1 : row.pass == MetricPass::kTiming ? 2 : 3;
+    const std::map<MetricPass, double> values{{MetricPass::kAudit, 1},
+                                              {MetricPass::kTiming, 2},
+                                              {MetricPass::kFaults, 3},
+                                              {MetricPass::kHolding, 4},
+                                              {MetricPass::kHoldingWithout, 5}};
+    const double expected = values.at(row.pass);
     EXPECT_EQ(point.number(row.metric), expected) << dotted_key(row);
     const bool in_first_op = row.in_first_op.rank > 0;
     EXPECT_EQ(point.first()->number(row.metric), in_first_op ? std::optional(expected) : std::nullopt) << row.key;

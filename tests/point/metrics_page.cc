@@ -96,6 +96,7 @@ std::string metrics_page() {
       {"Calloc, touching and free", {MetricGroup::kPoint}},
       {"Receiving", {MetricGroup::kTransfer}},
       {"Fork", {MetricGroup::kFork, MetricGroup::kForkChild}},
+      {"Memory held (`--thp`)", {MetricGroup::kHeld}},
   };
   std::string page = kHead;
   for (const Section& section : sections) {

@@ -14,7 +14,7 @@ using Rows = std::vector<const MetricRow*>;
 // The keys of a point that are not metrics come before and after them.
 constexpr std::array kBefore{"allocator", "version", "preload", "env",         "case",   "size_bytes",
                              "touch",     "thread",  "ops",     "audited_ops", "status", "reason"};
-constexpr std::array kBehind{"transfer", "fork", "first_ops", "modes", "violations", "host"};
+constexpr std::array kBehind{"transfer", "fork", "held", "first_ops", "modes", "violations", "host"};
 
 Json reference(const std::string& definition) { return {{"$ref", "#/$defs/" + definition}}; }
 

@@ -67,7 +67,7 @@ def paranoid(folder, level):
     setting = folder / "paranoid"
     setting.write_text(f"{level}\n")
     yield ["unshare", "--mount", "sh", "-c", f'mount --bind {setting} /proc/sys/kernel/perf_event_paranoid && exec "$0" "$@"',
-           *NOBODY, *DENYING, "--as-debian"]
+           *NOBODY, *DENYING, "--as", "debian"]
 
 
 @root_only

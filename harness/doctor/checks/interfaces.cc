@@ -32,13 +32,10 @@ Finding look_at_tracking(const Machine& machine) {
   if (!machine.is_this()) return not_asked();
   const WriteTracker tracker;
   if (tracker.available()) return {tracker.name(), Weight::kOk, "", ""};
-  const bool filtered = machine.field("/proc/self/status", "Seccomp") == "2";
-  return {
-      NotAvailable{std::string(tracker.reason()) + (filtered ? ", or this process's seccomp filter denies it" : "")},
-      Weight::kLimits,
-      "run, study: inline stores to memory that was populated before go unseen; zeroed_bytes of such allocators "
-      "are n/a",
-      "run Linux 6.7 or later, and let seccomp permit userfaultfd; or a kernel that keeps soft-dirty bits"};
+  return {NotAvailable{tracker.reason()}, Weight::kLimits,
+          "run, study: inline stores to memory that was populated before go unseen; zeroed_bytes of such allocators "
+          "are n/a",
+          "run Linux 6.7 or later, and let seccomp permit userfaultfd; or a kernel that keeps soft-dirty bits"};
 }
 const Check tracking(Topic::kKernel, "write tracking", look_at_tracking);
 

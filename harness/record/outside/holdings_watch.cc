@@ -18,8 +18,10 @@ constexpr std::int64_t kShortestPauseNs = 500'000;
 constexpr std::int64_t kLongestPauseNs = 10'000'000;
 /// Between two looks, of the time that has passed.
 constexpr std::int64_t kPartBetween = 200;
-/// Looking takes one part in so many of the time, at most.
-constexpr std::int64_t kLookingShare = 20;
+/// Looking takes one part in so many of the time, at most: of a command, which may be over soon, and of what runs
+/// already and must not notice.
+constexpr std::int64_t kShareOfCommand = 20;
+constexpr std::int64_t kShareOfRunning = 200;
 constexpr std::int64_t kChildrenPauseNs = 10'000'000;
 constexpr std::size_t kMostGrowths = 100'000;
 /// Of one that has many more, as a build's are, the others are known by the sums alone.
@@ -28,7 +30,8 @@ constexpr std::size_t kMostWatched = 20'000;
 }  // namespace
 
 HoldingsWatch::HoldingsWatch(const std::vector<pid_t>& processes, Joined joined)
-    : joined_(std::move(joined)),
+    : looking_share_(kShareOfRunning),
+      joined_(std::move(joined)),
       began_ticks_(static_cast<std::uint64_t>(clock_ns(CLOCK_BOOTTIME) / tick_ns())),
       clock_(processes),
       began_ns_(monotonic_ns()) {
@@ -36,7 +39,8 @@ HoldingsWatch::HoldingsWatch(const std::vector<pid_t>& processes, Joined joined)
   thread_ = std::thread([this] { work(); });
 }
 
-HoldingsWatch::HoldingsWatch() : wait_for_child_(true), clock_({}), began_ns_(monotonic_ns()) {
+HoldingsWatch::HoldingsWatch()
+    : looking_share_(kShareOfCommand), wait_for_child_(true), clock_({}), began_ns_(monotonic_ns()) {
   thread_ = std::thread([this] { work(); });
 }
 
@@ -57,7 +61,7 @@ void HoldingsWatch::work() {
     look();
     const std::int64_t taken = monotonic_ns() - now;
     const std::int64_t pause = std::max(std::clamp((now - began_ns_) / kPartBetween, kShortestPauseNs, kLongestPauseNs),
-                                        kLookingShare * taken);
+                                        looking_share_ * taken);
     std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<std::int64_t>(pause, 1'000'000'000)));
   }
 }
@@ -199,7 +203,7 @@ void HoldingsWatch::find_children() {
   if (joined_) {
     find_joined();
     const std::int64_t end = monotonic_ns();
-    children_due_ns_ = end + std::max(kChildrenPauseNs, kLookingShare * (end - now));
+    children_due_ns_ = end + std::max(kChildrenPauseNs, looking_share_ * (end - now));
     return;
   }
   std::vector<std::pair<pid_t, pid_t>> found;
@@ -216,7 +220,7 @@ void HoldingsWatch::find_children() {
     for (const pid_t grandchild : process_children(child)) found.emplace_back(grandchild, child);
   }
   const std::int64_t end = monotonic_ns();
-  children_due_ns_ = end + std::max(kChildrenPauseNs, kLookingShare * (end - now));
+  children_due_ns_ = end + std::max(kChildrenPauseNs, looking_share_ * (end - now));
 }
 
 void HoldingsWatch::look() {

@@ -42,8 +42,8 @@ struct HeldProcess {
 
 /// Looks at what processes and their descendants hold, again and again, in a thread of its own. From outside a refill
 /// is what was zeroed beyond the growth of that, so the looks come the oftener the shorter the run is: one part in
-/// 200 of it goes by between two of them. They stop nobody: /proc/PID/status and stat take no lock of the process's
-/// memory.
+/// 200 of it goes by between two of them, or more where looking would take more than it may. They stop nobody:
+/// /proc/PID/status and stat take no lock of the process's memory.
 class HoldingsWatch {
  public:
   /// Of processes that run already. `joined`: called in the watch's thread, returns others that are to be watched from
@@ -101,6 +101,7 @@ class HoldingsWatch {
   void find_children();
   void find_joined();
 
+  std::int64_t looking_share_ = 0;  ///< looking takes one part in so many of the time, at most
   bool wait_for_child_ = false;
   Joined joined_;
   std::uint64_t began_ticks_ = 0;  ///< since boot

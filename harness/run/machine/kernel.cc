@@ -88,9 +88,9 @@ void take_image(const fs::path& files) {
   }
 }
 
-void fetch(const std::string& release, const fs::path& target) {
+void fetch(const std::string& release, const fs::path& cache) {
   // A release's own package depends on that of its newest kernel, which may be in several parts.
-  DebianPackages packages("the kernel", release, target);
+  DebianPackages packages("the kernel", release, cache);
   const auto images = packages.needed_by("linux-image-amd64", {"linux-image-"});
   if (images.empty()) packages.cannot_fetch("it has no linux-image-amd64");
   std::vector<std::string> all = packages.needed_by(images.front(), {"linux-binary-", "linux-modules-"});
@@ -104,15 +104,16 @@ void fetch(const std::string& release, const fs::path& target) {
   for (const std::string& package : all) packages.unpack(package, patterns);
   take_image(packages.files());
   if (!image_in(packages.files() / "boot")) packages.cannot_fetch("its package has no image");
-  packages.keep();
+  packages.keep(release);
 }
 
 }  // namespace
 
 GuestKernel find_kernel(const MachinePlace& place) {
   if (!place.is_release()) return kernel_at(place.kernel);
-  const fs::path folder = fs::path(cache_folder("kernels")) / place.kernel;
-  if (!image_in(folder / "boot")) fetch(place.kernel, folder);
+  const fs::path cache = cache_folder("kernels");
+  const fs::path folder = cache / place.kernel;
+  if (!image_in(folder / "boot")) fetch(place.kernel, cache);
   return kernel_at(image_in(folder / "boot").value());
 }
 

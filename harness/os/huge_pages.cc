@@ -1,0 +1,67 @@
+#include "os/huge_pages.h"
+
+#include <fstream>
+
+#include "base/error.h"
+#include "os/kernel_version.h"
+
+namespace zerotax {
+namespace {
+
+/// linux/prctl.h, since 6.18.
+constexpr unsigned long kExceptAdvised = 1UL << 1;
+
+}  // namespace
+
+const char* word_of(HugePages huge_pages) {
+  constexpr const char* kWords[] = {"", "always", "madvise", "never"};
+  return kWords[static_cast<std::size_t>(huge_pages)];
+}
+
+HugePages huge_pages_of(const std::string& word) {
+  for (const HugePages each : {HugePages::kOfSystem, HugePages::kAlways, HugePages::kAdvised, HugePages::kNever}) {
+    if (word == word_of(each)) return each;
+  }
+  throw UsageError("invalid huge pages '" + word + "'", "choose: always, madvise, never");
+}
+
+Measured<std::string> system_huge_pages() {
+  // "always [madvise] never" says madvise.
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string line;
+  if (!std::getline(file, line)) return NotAvailable{"this kernel has no transparent huge pages"};
+  const auto open = line.find('[');
+  const auto close = line.find(']');
+  if (open == std::string::npos || close == std::string::npos) return line;
+  return line.substr(open + 1, close - open - 1);
+}
+
+std::string why_no_huge_pages(HugePages wanted) {
+  if (wanted == HugePages::kOfSystem || wanted == HugePages::kNever) return "";
+  const auto setting = system_huge_pages();
+  if (!setting) return setting.why();
+  if (*setting == "never" || (*setting != "always" && wanted == HugePages::kAlways)) {
+    return "the system's setting is '" + *setting + "', and a process cannot have more";
+  }
+  if (*setting == "always" && wanted == HugePages::kAdvised && !kernel_is_at_least(6, 18)) {
+    return "the system's setting is 'always', and only from Linux 6.18 on can a process have less, but not none";
+  }
+  return "";
+}
+
+std::optional<HugePagesSwitch> switch_for(HugePages wanted) {
+  switch (wanted) {
+    case HugePages::kOfSystem:
+      return std::nullopt;
+    case HugePages::kNever:
+      return HugePagesSwitch{1, 0};
+    case HugePages::kAlways:
+      return HugePagesSwitch{0, 0};
+    case HugePages::kAdvised:
+      break;
+  }
+  const auto setting = system_huge_pages();
+  return setting && *setting == "always" ? HugePagesSwitch{1, kExceptAdvised} : HugePagesSwitch{0, 0};
+}
+
+}  // namespace zerotax
