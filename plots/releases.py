@@ -60,7 +60,7 @@ def draw(results: Results) -> Figure:
         raise NothingToDraw(f"{results.source}: no version was measured; {REMEDY} with --size")
     words = {key: text for document in histories for key, text in document["words"].items()}
     head = Results(results.source, {key: histories[0][key] for key in ("started", "zerotax_version", "environment")}, [])
-    why = [f"{document['allocator']} {version['name']}: {version['state_words']}"
+    why = [f"{document['allocator']} {version['name']}: {version.get('reason', version['state_words'])}"
            for document, version in rows if "pieces" not in version]
     page = Layout("What calloc does, release by release", head, [NOTE, *([f"Not measured: {'; '.join(why)}."] if why else [])])
     names = MARGIN + max(text_width(document["allocator"], NAME, bold=True) for document in histories) + 0.15

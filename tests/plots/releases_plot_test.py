@@ -20,7 +20,8 @@ MIB = 1 << 20
 def version(name: str, words: dict[int, str]) -> dict[str, Any]:
     pieces = [{"from_bytes": size, "to_bytes": size, "word": word} for size, word in words.items()]
     return {"name": name, "date": "2026-11-20T05:10:00Z", "state": "measured" if words else "unusable",
-            "state_words": "measured" if words else "does not work", **({"pieces": pieces} if words else {})}
+            "state_words": "measured" if words else "does not work",
+            **({"pieces": pieces} if words else {"reason": "too old for this system"})}
 
 
 def write(folder: Path, allocator: str, sizes: list[int], *versions: dict[str, Any]) -> None:
@@ -55,7 +56,7 @@ def test_each_cell_has_the_colour_of_what_calloc_does_there(tmp_path: Path) -> N
     assert colours == [colour("no_zeros_kept"), nothing, nothing, nothing,   # jemalloc, whose second size was not measured
                        colour("needless"), colour("needless"), colour("needless"), colour("no_zeros_kept")]
     assert all(each in words for each in ("1 MiB", "20 MiB", "bookworm 2.0.9", "zeroes needlessly", "not known"))
-    assert "Not measured: jemalloc sid 5.3.1: does not work." in words
+    assert "Not measured: jemalloc sid 5.3.1: too old for this system." in words
 
 
 def test_a_folder_without_histories_or_versions_says_what_to_run(tmp_path: Path) -> None:
