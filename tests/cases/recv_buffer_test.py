@@ -44,7 +44,8 @@ def endless(*arguments):
     running = subprocess.Popen(
         [ZEROTAX, "run", "--case", "recv_buffer", "--size", "2MiB", "--ops", "100000", *arguments],
         env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    assert wait_for(lambda: busy_servers(running.pid)), "no server was started"
+    # The audit of a thousand operations comes first.
+    assert wait_for(lambda: busy_servers(running.pid), 200), "no server was started"
     return running, busy_servers(running.pid)[0]
 
 

@@ -130,7 +130,7 @@ def test_without_the_names_of_the_kernel_page_faults_are_a_bound_not_zero(tmp_pa
     if found["method"]["kernel"] != "sampled":
         pytest.skip("the kernel may not be sampled here")
     unknown = categories[UNKNOWN]["samples"]
-    assert unknown > 0.25 * found["samples"] and found["accounted"] == 0
+    assert unknown > 0.1 * found["samples"] and found["accounted"] == 0
     for name in OF_KERNEL:
         assert "na" in categories[name]["samples"]
     faults, calls = (categories[name]["at_most"] for name in ("page faults", "mapping calls"))
