@@ -10,6 +10,15 @@
 
 namespace zerotax {
 
+/// For WriteTracker: pages that were written before the soft-dirty bits were cleared last, and room for the next such
+/// list. (Not a member of it: clang knows the defaults of a nested class only where the outer one ends.)
+struct SoftDirtyLists {
+  RangeList remembered[2];
+  std::size_t current = 0;
+  RangeList scratch;
+  RangeList other_scratch;
+};
+
 /// Finds which pages were written, by whatever instruction. Every first write to a watched page costs a fault. Needs no
 /// privilege. Allocates nothing. There are two methods:
 ///
@@ -78,14 +87,7 @@ class WriteTracker {
   const char* reason_ = "";
   AddressRange pieces_[kPieces];
   std::size_t count_ = 0;
-  // kSoftDirty: pages that were written before the bits were cleared last, and room for the next such list.
-  struct SoftDirty {
-    RangeList remembered[2];
-    std::size_t current = 0;
-    RangeList scratch;
-    RangeList other_scratch;
-  };
-  mutable std::optional<SoftDirty> soft_dirty_;  ///< made for this method alone: each list is a mapping
+  mutable std::optional<SoftDirtyLists> soft_dirty_;  ///< made for this method alone: each list is a mapping
 };
 
 }  // namespace zerotax
