@@ -97,15 +97,13 @@ std::vector<std::string> DebianPackages::with_libraries(const std::string& packa
 
 void DebianPackages::unpack(const std::string& package, const std::vector<std::string>& patterns) {
   const std::string packages = folder_.file("packages");
-  run("sh", {"-c", "cd \"$1\" && shift && exec apt-get \"$@\"", "sh", packages}, {"download", package});
+  run("sh", {"-c", R"(cd "$1" && shift && exec apt-get "$@")", "sh", packages}, {"download", package});
   std::vector<fs::path> archives;
   for (const fs::directory_entry& each : fs::directory_iterator(packages)) archives.push_back(each.path());
   for (const fs::path& file : archives) {
     // No file may match: of a package that depends on others alone.
-    std::vector<std::string> words{"-c",
-                                   "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"${@:3}\" "
-                                   "2>/dev/null; exit ${PIPESTATUS[0]}",
-                                   "bash", file.string(), files().string()};
+    const std::string script = R"(dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards "${@:3}" 2>/dev/null)";
+    std::vector<std::string> words{"-c", script + "; exit ${PIPESTATUS[0]}", "bash", file.string(), files().string()};
     words.insert(words.end(), patterns.begin(), patterns.end());
     run_plain("bash", words);
     fs::remove(file);

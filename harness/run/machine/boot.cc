@@ -29,8 +29,6 @@
 #include "run/machine/kernel.h"
 #include "run/progress.h"
 
-extern char** environ;
-
 namespace zerotax::machine {
 namespace {
 
@@ -219,6 +217,7 @@ class Machine {
  private:
   void start(const std::vector<std::string>& words, int archive) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     const pid_t parent = ::getpid();
