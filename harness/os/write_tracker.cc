@@ -97,7 +97,7 @@ const char* WriteTracker::open_asynchronous() {
     // For faults in user mode alone the kernel itself needs no right.
     return errno == EPERM ? "userfaultfd is denied by a seccomp filter, as in a container (docker run --security-opt "
                             "seccomp=unconfined permits it)"
-                          : "userfaultfd is not in this kernel";
+                          : "userfaultfd is not permitted or not in this kernel";
   }
   uffdio_api api{};
   api.api = UFFD_API;

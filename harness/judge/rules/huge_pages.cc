@@ -18,15 +18,9 @@ std::uint64_t beyond(const Point& point, Metric with, Metric without) {
   return held && small && *held > *small ? *held - *small : 0;
 }
 
-std::uint64_t beyond_in_use(const Point& point) {
-  return beyond(point, Metric::kHeldBytes, Metric::kHeldWithoutHugeBytes);
-}
-std::uint64_t beyond_after_free(const Point& point) {
-  return beyond(point, Metric::kHeldAfterFreeBytes, Metric::kHeldAfterFreeWithoutHugeBytes);
-}
-
 std::vector<Finding> find_kind(const FindingSubject& subject, const char* name, Metric with, Metric without,
-                               std::uint64_t (*more)(const Point&), const char* title, const char* sentence) {
+                               const char* title, const char* sentence) {
+  const auto more = [with, without](const Point& point) { return beyond(point, with, without); };
   const auto slots = [with, without, more](const Point& point, const FiringRange&) {
     return Slots{{"held", format_size(point.count(with).value_or(0))},
                  {"small", format_size(point.count(without).value_or(0))},
@@ -43,7 +37,7 @@ std::vector<Finding> find_kind(const FindingSubject& subject, const char* name, 
 }
 
 std::vector<Finding> find_zeroing(const FindingSubject& subject) {
-  return find_kind(subject, "huge-page-zeroing", Metric::kHeldBytes, Metric::kHeldWithoutHugeBytes, beyond_in_use,
+  return find_kind(subject, "huge-page-zeroing", Metric::kHeldBytes, Metric::kHeldWithoutHugeBytes,
                    "with huge pages a process with one block of {size} holds {more} more",
                    "At {sizes}, the kernel populates and zeroes whole huge pages: with a block of {size} the process "
                    "holds {held}, and {small} without huge pages.");
@@ -51,7 +45,7 @@ std::vector<Finding> find_zeroing(const FindingSubject& subject) {
 
 std::vector<Finding> find_outliving(const FindingSubject& subject) {
   return find_kind(subject, "huge-pages-outlive-free", Metric::kHeldAfterFreeBytes,
-                   Metric::kHeldAfterFreeWithoutHugeBytes, beyond_after_free,
+                   Metric::kHeldAfterFreeWithoutHugeBytes,
                    "after free of a block of {size} huge pages keep {more} more",
                    "At {sizes}, memory in huge pages stays after free: the process holds {held} (block of {size}), and "
                    "{small} without huge pages.");
