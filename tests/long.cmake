@@ -32,6 +32,26 @@ set(long_tests
   stress.fresh_clone_test                # the project compiled on a bare Debian
   stress.check_alarms_test               # no false alarm of check, idle and beside busy processes
   stress.largecache_minute               # six times as many meetings of its threads as in stress.largecache
+  integration.cow_mixes_test             # 50,000 random faults of each kind of program
+  integration.cow_limits_test            # buffers of the kernel that overflow
+  integration.cow_sampling_test          # faults that are sampled, in each of the ways
+  integration.snapshot_remedies_test     # what avoids a snapshot's copies, each tried
+  integration.snapshot_published_test    # the published programs
+  integration.snapshot_sweep_test        # a sweep over sizes and shares
+  integration.report_page_test           # the page in a browser, figure by figure
+  integration.record_containers_test     # namespaces, and perf events that are forbidden
+  integration.record_outside_sites_test  # call sites from outside, in every kind of program
+  integration.record_unseen_test         # what a recording cannot see, and says so
+  integration.record_maps_test           # perf maps of Node, Python and Java
+  integration.largecache_workloads_more_test  # Node, SQLite and TLS on largecache
+  integration.largecache_real_programs_test   # a compiler, Python and others on largecache
+  integration.machine_test               # boots a machine without KVM
+  integration.script_names_test          # functions of scripts, in and out of containers
+  integration.program_live_heap_test     # the peak of the live heap, exactly
+  integration.slurm_commands_test        # each command on a cluster
+  integration.workloads_test             # each recorded workload, replayed and checked
+  unit.largecache_hard_mappings_test     # 65,530 mappings
+  unit.largecache_hard_pages_test        # every way in which a page becomes dirty
 )
 foreach(test IN LISTS long_tests)
   if(TEST ${test})

@@ -103,6 +103,31 @@ void check_verb(const CLI::App& command) {
   refuse_word(fmt::format("invalid verb '{}' of zerotax {}", word, command.get_name()), word, verbs);
 }
 
+/// Options take a third of the time of a short command, all together: those of a command that was not named are needed
+/// by help alone.
+bool needs_options(const Entry& entry) {
+  const std::vector<std::string>& words = Subcommand::command_line;
+  return words.size() > 1 && (words[1] == entry.name || words[1] == "help");
+}
+
+/// The options of a command and its verbs; returns what to do once they are parsed.
+std::function<ExitStatus()> add_options(const Entry& entry, CLI::App& command) {
+  Arguments arguments(command);
+  auto work = entry.configure(arguments);
+  const std::vector<CLI::App*> verbs = verbs_of(command);
+  for (CLI::App* verb : verbs) {
+    verb->group("Subcommands");
+    Arguments of_verb(*verb);
+    add_force_option(of_verb);
+    add_colour_option(of_verb);
+  }
+  add_force_option(arguments);
+  if (!verbs.empty()) return work;
+  add_colour_option(arguments);
+  if (takes_machine(entry) && command.get_option_no_throw("--on") == nullptr) add_machine_option(arguments);
+  return work;
+}
+
 }  // namespace
 
 std::vector<std::string> Subcommand::command_line;
@@ -120,20 +145,8 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     command->footer(std::string("Examples:\n") + entry.examples);
     command->group(entry.summary[0] == '\0' ? "" : heading_of(entry.question));
-    Arguments arguments(*command);
-    const auto work = entry.configure(arguments);
-    const std::vector<CLI::App*> verbs = verbs_of(*command);
-    for (CLI::App* verb : verbs) {
-      verb->group("Subcommands");
-      Arguments of_verb(*verb);
-      add_force_option(of_verb);
-      add_colour_option(of_verb);
-    }
-    add_force_option(arguments);
-    if (verbs.empty()) add_colour_option(arguments);
-    if (verbs.empty() && takes_machine(entry) && command->get_option_no_throw("--on") == nullptr) {
-      add_machine_option(arguments);
-    }
+    if (!needs_options(entry)) continue;
+    const auto work = add_options(entry, *command);
     command->callback([work, command, &status] {
       check_program(*command);
       output_rules() = {command->get_name(), is_forced(*command)};

@@ -21,8 +21,8 @@ class Subcommand {
   /// An empty `summary` hides it from --help.
   Subcommand(const char* name, Question question, const char* summary, const char* examples, Configure configure);
 
-  /// Adds every subcommand to `app`; the callback of the one that was named runs it and stores its status in
-  /// `status`.
+  /// Adds every subcommand to `app`, with options if `command_line` names it or "help"; the callback of the one that
+  /// was named runs it and stores its status in `status`.
   static void add_all(CLI::App& app, ExitStatus& status);
 
   /// Throws UsageError if the first word of the command line is neither an option nor a subcommand, or is --version and

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/size.h"
 #include "files/output_file.h"
 #include "judge/find.h"
+#include "os/page.h"
 #include "run/fleet/hosts.h"
 
 namespace zerotax::findings {
@@ -14,6 +16,29 @@ namespace {
 
 /// The rules whose findings are needless zeroing by calloc itself.
 const std::vector<std::string> kNeedlessRules{"redundant-fresh", "redundant-reuse"};
+
+/// The rule whose findings say what huge pages make a process hold beyond what it holds without them.
+constexpr const char* kHugePagesRule = "huge-page-zeroing";
+
+/// What the counts leave out, for they are of small pages; nothing where no point was measured with huge pages.
+std::optional<std::string> huge_pages_text(const std::vector<Point>& points, const Verdicts& verdicts) {
+  const bool measured = std::any_of(points.begin(), points.end(),
+                                    [](const Point& point) { return point.count(Metric::kHeldBytes).has_value(); });
+  if (!measured) return std::nullopt;
+  std::string text = fmt::format("Counts are of pages of {}.", format_size(kPageBytes));
+  const std::size_t nothing = text.size();
+  for (const AllocatorFindings& one : find_findings(points, {}, {}, {kHugePagesRule})) {
+    if (one.findings.empty()) continue;
+    const auto tax =
+        std::find_if(verdicts.allocators.begin(), verdicts.allocators.end(), [&](const AllocatorTax& each) {
+          return each.allocator == one.allocator && each.version == one.version.value_or("") && each.env == one.env;
+        });
+    text += fmt::format(" Under {}, {}.", tax == verdicts.allocators.end() ? one.allocator : tax->label,
+                        one.findings.front().title);
+  }
+  if (text.size() == nothing) text += " With huge pages no process holds much more.";
+  return text;
+}
 
 /// As an allocator's project's data says of the findings.
 OrNull<KnownRemedies> avoid_of(const AllocatorTax& tax, const std::vector<AllocatorFindings>& all) {
@@ -55,6 +80,7 @@ Summary summary_of(const std::vector<Point>& all, SummaryRun run) {
   const auto needless = find_findings(points, {}, {}, kNeedlessRules);
   for (const AllocatorTax& tax : summary.verdicts.allocators) summary.avoid.push_back(avoid_of(tax, needless));
   summary.ranking = ranking_of(summary.verdicts);
+  summary.run.huge_pages = huge_pages_text(points, summary.verdicts);
   summary.sentences = summary_sentences(summary.verdicts, summary.run);
   return summary;
 }

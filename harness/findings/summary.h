@@ -48,6 +48,7 @@ struct SummaryRun {
   std::optional<Load> load = {};  ///< how busy others kept the machine
   std::optional<std::string> times_left_out = {};
   std::optional<ComparableTimes> comparable_times = {};  ///< of a fleet (fleet::leave_out_times), not in the summary
+  std::optional<std::string> huge_pages = {};            ///< what they change, if it was measured: a sentence
 };
 
 /// Every verdict on a run, and every sentence. The terminal, the figures and the page show it and judge nothing.

@@ -263,6 +263,7 @@ std::vector<SummarySentence> summary_sentences(const Verdicts& verdicts, const S
   sentences.push_back(headline(verdicts, told));
   sentences.insert(sentences.end(), told.begin(), told.end());
   for (const auto& of : {untouched, written, workers, receives}) sentences.push_back(of(verdicts));
+  if (run.huge_pages) sentences.push_back({SummaryPart::kForWhom, "Runs with huge pages", *run.huge_pages});
   for (std::size_t n = 0; n < verdicts.allocators.size(); ++n) {
     const AllocatorTax& tax = verdicts.allocators[n];
     if (tax.redundant.known.empty() && tax.redundant.unknown.empty()) continue;

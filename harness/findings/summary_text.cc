@@ -68,6 +68,7 @@ std::string summary_text(const Summary& summary) {
              "- ", "  ");
   }
   std::string text = kHeading + headline + kIntroduction + table_of(summary) + each;
+  if (summary.run.huge_pages) text += "\n" + wrap(*summary.run.huge_pages, "", "");
   text += load_text(summary.run.load);
   if (summary.run.points_without_result > 0) text += "\nPoints without a result:\n\n";
   for (const PointTax& point : summary.verdicts.points) {

@@ -1,6 +1,7 @@
 #include "judge/search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zerotax {
 namespace {
@@ -24,7 +25,8 @@ bool complete(Signature& signature, const Signature& neighbour) {
 
 class Search {
  public:
-  explicit Search(const SignatureProbe& probe) : probe_(probe) {}
+  explicit Search(const SignatureProbe& probe, std::set<std::uint64_t> likely = {})
+      : probe_(probe), likely_(std::move(likely)) {}
 
   Signature ask(std::uint64_t size) {
     ++result.probes;
@@ -54,10 +56,18 @@ class Search {
   ThresholdSearch result;
 
  private:
+  /// A size between two that are not neighbours: on one side of a likely threshold, then on its other side.
+  [[nodiscard]] std::uint64_t between(std::uint64_t low, std::uint64_t high) const {
+    const auto at = likely_.upper_bound(low);
+    if (at == likely_.end() || *at > high) return low + (high - low) / 2;
+    if (*at - 1 > low) return *at - 1;
+    return *at < high ? *at : low + (high - low) / 2;
+  }
+
   void bisect(const Probed& low, const Probed& high) {
     if (low.signature == high.signature) return;
     if (high.size - low.size == 1) return found(low, high);
-    Probed middle = ask_above(low, low.size + (high.size - low.size) / 2);
+    Probed middle = ask_above(low, between(low.size, high.size));
     complete(middle.signature, high.signature);
     if (middle.signature != low.signature && middle.signature != high.signature) {
       const bool noisy = ask(middle.size) != middle.signature;
@@ -75,6 +85,7 @@ class Search {
   }
 
   const SignatureProbe& probe_;
+  std::set<std::uint64_t> likely_;
   std::size_t more_changes_ = 0;
 };
 
@@ -95,8 +106,9 @@ ThresholdSearch look_for_thresholds(const std::vector<std::uint64_t>& edges, con
   return std::move(search.result);
 }
 
-ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe) {
-  Search search(probe);
+ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe,
+                                const std::set<std::uint64_t>& likely) {
+  Search search(probe, likely);
   std::vector<Probed> seen;
   seen.reserve(grid.size());
   seen.push_back({grid.front(), search.ask(grid.front()), grid.front()});

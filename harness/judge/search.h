@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "judge/signature.h"
@@ -49,8 +50,11 @@ inline constexpr std::size_t kMostChangesInGap = 4;
 /// noisy, too. Unknown zeroing in free is taken to be as at the next smaller size that is otherwise alike,
 /// else as at the next larger one: if only that changes where it is not known, the threshold is not exact. A behaviour
 /// that begins and ends between two neighbours is not found: refine the grid. `grid` must be ascending and not empty.
-/// Probes: the grid, at most log2 of the gap for each change, and the repeats.
-ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe);
+/// Probes: the grid, at most log2 of the gap for each change, and the repeats. `likely`: sizes at which to look first,
+/// such as the thresholds under another touch or thread: a change that is there takes two probes, one elsewhere at most
+/// two more than without.
+ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe,
+                                const std::set<std::uint64_t>& likely = {});
 
 /// Looks for a threshold at each of these sizes (1 byte or more), and nowhere else: two probes each.
 ThresholdSearch look_for_thresholds(const std::vector<std::uint64_t>& edges, const SignatureProbe& probe);

@@ -35,6 +35,7 @@ Progress::Progress(std::string what, std::size_t items, double weight)
       weight_(weight),
       terminal_(is_terminal(stderr)),
       start_(Clock::now()),
+      advanced_(start_),
       shown_(start_) {
   try {
     drawer_ = std::jthread([this](const std::stop_token& stop) { draw_by_itself(stop); });
@@ -55,13 +56,17 @@ void Progress::advance(double weight) {
   const std::scoped_lock held(lock_);
   ++done_;
   done_weight_ += weight;
+  advanced_ = Clock::now();
 }
 
 std::string Progress::estimate() const {
-  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   // Too little done to extrapolate from.
   if (done_weight_ < weight_ * 0.01) return "";
-  return fmt::format(", about {} left", format_duration(elapsed * (weight_ - done_weight_) / done_weight_));
+  // The item at work counts down from then on; once it has taken longer than all that was expected, nothing is known.
+  const std::chrono::duration<double> worked = advanced_ - start_;
+  const std::chrono::duration<double> since = Clock::now() - advanced_;
+  const double left = worked.count() * (weight_ - done_weight_) / done_weight_ - since.count();
+  return left > 0 ? fmt::format(", about {} left", format_duration(left)) : "";
 }
 
 void Progress::show(const std::string& now) {

@@ -46,6 +46,7 @@ class Progress {
   bool drawn_ = false;
   bool wiped_ = true;  ///< something else may stand there now: nothing is drawn until show()
   std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point advanced_;  ///< when the last item was done
   std::chrono::steady_clock::time_point shown_;
   std::jthread drawer_;  ///< the last member: it ends first
 };

@@ -76,6 +76,11 @@ Session make_session(const MeasureOptions& options, bool full, bool slurm) {
   plan.timeout_s = options.timeout_s;
   plan.audit_only = options.audit_only;
   plan.huge_pages = options.huge_pages();
+  // Times are of huge pages there, counts of small ones: what lies between them is measured, and told. Of the hosts of
+  // a fleet nobody knows their settings yet.
+  if (plan.huge_pages == HugePages::kOfSystem && !slurm && system_huge_pages() == Measured<std::string>("always")) {
+    plan.huge_pages = HugePages::kAlways;
+  }
   plan.allocators = resolve_allocators(options.allocators, options.env);
   if (full) {
     add_full_study(plan);

@@ -56,7 +56,7 @@ void ThresholdSession::search(ThresholdLane& lane, const Say& say) {
   std::size_t index = 0;
   while (plan_.allocators[index].name != lane.allocator.name) ++index;
   ThresholdLane searched = lane;
-  searched.found = find_thresholds(size_grid(axes_.from, axes_.to, axes_.per_octave), [&](std::uint64_t size) {
+  const auto probe = [&](std::uint64_t size) {
     say(fmt::format("{} touch {:g} {} at {}", lane.allocator.name, lane.touch, lane.thread, format_size(size)));
     const Repeats repeats = axes_.case_name == kRefillCase ? refill_repeats(size) : repeats_for(size);
     const Point point = audit_point(plan_, {index, axes_.case_name, size, lane.touch, lane.thread, repeats});
@@ -65,9 +65,22 @@ void ThresholdSession::search(ThresholdLane& lane, const Say& say) {
                                      point.reason.value_or("no reason is given"));
     }
     return signature_of(point);
-  });
+  };
+  searched.found =
+      find_thresholds(size_grid(axes_.from, axes_.to, axes_.per_octave), probe, found_for(lane.allocator.name));
   searched.searched = true;
   lane = std::move(searched);
+}
+
+std::set<std::uint64_t> ThresholdSession::found_for(const std::string& allocator) const {
+  std::set<std::uint64_t> sizes;
+  for (const ThresholdLane& lane : lanes_) {
+    if (!lane.searched || lane.allocator.name != allocator) continue;
+    for (const Threshold& threshold : lane.found.thresholds) {
+      if (threshold.exact()) sizes.insert(threshold.at_bytes);
+    }
+  }
+  return sizes;
 }
 
 Json ThresholdSession::json_of(const ThresholdLane& lane) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,8 @@ class ThresholdSession {
   friend class LaneWork;
   void add_hosts(const SearchFolder& folder);
   void search(ThresholdLane& lane, const Say& say);
+  /// The thresholds of an allocator's lanes that were searched: most are the same with another touch or thread.
+  [[nodiscard]] std::set<std::uint64_t> found_for(const std::string& allocator) const;
   [[nodiscard]] Json json_of(const ThresholdLane& lane) const;
 
   Plan plan_;

@@ -15,6 +15,7 @@ def keeps_its_heap(line):
     return "MALLOC_TRIM_THRESHOLD_=1073741824" in line and "MALLOC_MMAP_THRESHOLD_=1073741824" in line
 
 
+@pytest.mark.long("every remedy tried and confirmed")
 def test_memory_that_glibc_trims_and_needs_again():
     found = advise(PROGRAMS / "refill_by_trim", options=FEW)
     assert (found.status, found.advice["kind"]) == (0, "remedy")

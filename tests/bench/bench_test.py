@@ -25,6 +25,7 @@ def benchmark(document, name):
     return found
 
 
+@pytest.mark.long("sixty processes")
 def test_the_one_that_depends_on_the_order_is_named(found):
     done, document = found
     verdicts = {each["name"]: each["verdict"] for each in document["benchmarks"]}
@@ -54,6 +55,7 @@ def test_the_cause_is_named(found):
     assert decode["cause"]["place"].startswith("free in ") and "order.cc:" in decode["cause"]["place"]
 
 
+@pytest.mark.long("a program more")
 def test_a_setting_that_ends_it_is_found_by_trying(found):
     done, document = found
     pin = document["pin"]

@@ -61,6 +61,7 @@ def test_glibc_zeroes_nothing_of_a_large_buffer_and_populates_what_is_received(c
     assert transfer["ops"] >= 1
 
 
+@pytest.mark.long("100 MB for each record")
 @available("largecache")
 @pytest.mark.parametrize("case", mostly_long(["recv_buffer", "recv_buffer_tcp"], ["recv_buffer"], "without TLS the same"))
 def test_largecache_zeroes_the_whole_100_mb_for_each_record(case):
@@ -95,6 +96,7 @@ def test_a_buffer_smaller_than_a_record_receives_what_fits(case):
     assert received("glibc", 1000, case)["transfer"]["received_bytes"] == 1000
 
 
+@pytest.mark.long("a TLS transfer more")
 def test_a_worker_receives_as_the_main_thread_does():
     point = received("glibc", MB100)["transfer"]
     run = measure("--allocator", "glibc", "--case", "recv_buffer", "--size", MB100, "--ops", OPS, "--thread", "worker")
@@ -159,6 +161,7 @@ def test_a_point_that_times_out_leaves_no_server():
     assert not servers_of(done.pid)
 
 
+@pytest.mark.long("waits for what is left running")
 def test_a_run_that_is_killed_leaves_no_server():
     running, _ = endless("--allocator", "glibc")
     running.kill()

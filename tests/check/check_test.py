@@ -76,6 +76,7 @@ def test_what_goes_by_a_clock_that_cannot_be_stopped_is_not_compared(tmp_path):
         check("planted_by_counter", file, status=0)
 
 
+@pytest.mark.long("a baseline more")
 def test_a_baseline_of_the_real_clock_is_still_held_against(by_clock, tmp_path):
     """As they were written before the clock was stopped: calloc purged because the machine was slow that day."""
     file = tmp_path / "mine.json"

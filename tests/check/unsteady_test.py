@@ -43,6 +43,7 @@ def test_what_goes_by_chance_is_named_kept_as_a_range_and_no_alarm(blessed, name
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.long("twenty recordings")
 @pytest.mark.parametrize("how", mostly_long(["free", "beyond"], ["beyond"], "another metric"))
 def test_what_lies_outside_of_the_range_is_an_alarm(blessed, how, tmp_path):
     file, _ = blessed("call")

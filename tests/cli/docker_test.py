@@ -10,6 +10,7 @@ import sys
 import pytest
 from conftest import BUILD, KIB, MIB, NOBODY, SOURCE, ZEROTAX, clean_environment, is_na, planted, skip_if_unreadable
 
+LONG = pytest.mark.long("a command more")
 FAULTY = BUILD / "tests" / "recorded" / "faulty"
 DENYING = [sys.executable, SOURCE / "tests" / "support" / "denying.py", "--as"]
 # What docker run gives root; nobody has none of them.
@@ -88,9 +89,9 @@ def test_what_needs_perf_events_says_which_option_gives_them(container, words, w
 
 
 @pytest.mark.parametrize("words, status", [
-    (["record", "--", "/bin/true"], 0), (["top", "--once"], 0),
-    (["thresholds", "--allocator", "glibc", "--from", "64KiB", "--to", "128KiB"], 0),
-    (["snapshot", "--size", "4MiB", "--rounds", 1], 0), (["contract", "--promise", "dontneed"], 0),
+    (["record", "--", "/bin/true"], 0), (["top", "--once"], 0), (["contract", "--promise", "dontneed"], 0),
+    pytest.param(["thresholds", "--allocator", "glibc", "--from", "64KiB", "--to", "128KiB"], 0, marks=LONG),
+    pytest.param(["snapshot", "--size", "4MiB", "--rounds", 1], 0, marks=LONG),
 ], ids=lambda words: words[0] if isinstance(words, list) else "")
 def test_what_needs_no_permission_works(container, words, status):
     done = run(container, "docker", *words)

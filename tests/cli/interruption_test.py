@@ -85,6 +85,7 @@ def check_resumed(folder, finished):
         "plan.json", "run.json", "points.jsonl", "points.csv", "summary.json"}
 
 
+@pytest.mark.long("a run, twice")
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, INTERRUPTED_BY_SIGINT), (signal.SIGTERM, INTERRUPTED_BY_SIGTERM)])
 def test_an_interrupted_run_leaves_a_valid_folder_and_is_resumed_to_its_end(tmp_path, number, status):
@@ -151,7 +152,7 @@ def test_a_probe_that_hangs_does_not_outlive_a_killed_driver(tmp_path):
     assert probes and not any(map(is_alive, probes))
 
 
-@pytest.mark.parametrize("cut", mostly_long([1, 100, 3000], [1, 3000], "between these"))
+@pytest.mark.parametrize("cut", mostly_long([1, 100, 3000], [100], "less and more"))
 def test_a_line_that_was_cut_is_measured_again(tmp_path, cut):
     folder = tmp_path / "out"
     run = start(*PLAN, "--out", folder)

@@ -48,18 +48,21 @@ def receiving():
     return run_clients(*options("allocator", names), *options("client", CLIENTS[:3]), "--size", MB100)
 
 
+@pytest.mark.long("every client under three allocators")
 @available("largecache")
 def test_a_buffer_of_cffi_is_zeroed_whole_under_largecache_and_not_under_glibc(receiving):
     assert result_of(receiving, "cffi_new", "largecache")["max_resident_bytes"] > MB100
     assert result_of(receiving, "cffi_new", "glibc")["max_resident_bytes"] < SMALL
 
 
+@pytest.mark.long("every client under three allocators")
 @only_version("mimalloc", "2.0.9")
 def test_under_mimalloc_each_page_of_it_is_a_fault_for_each_record(receiving):
     assert result_of(receiving, "cffi_new", "mimalloc")["faults_per_mb"] >= PAGES_PER_MB
     assert result_of(receiving, "cffi_no_clear", "mimalloc")["faults_per_mb"] < PAGES_PER_MB / 100
 
 
+@pytest.mark.long("a client more under each allocator")
 def test_cffi_1_9_clears_the_whole_buffer_for_each_record_whatever_calloc_would_do(receiving):
     """In 2016 the download was slow on every system: under glibc, too, whose calloc would have cleared nothing."""
     old = result_of(run_clients("--allocator", "glibc", "--client", "cffi_1_9", "--size", MB100), "cffi_1_9", "glibc")
@@ -79,6 +82,7 @@ def test_the_download_of_2016_clears_as_much_as_was_asked_for():
     assert found["versions"].keys() == {"cffi", "pyOpenSSL", "requests", "urllib3"}
 
 
+@pytest.mark.long("every client under three allocators")
 @pytest.mark.parametrize("allocator", ["glibc", pytest.param("largecache", marks=available("largecache")),
                                        pytest.param("mimalloc", marks=available("mimalloc"))])
 @pytest.mark.parametrize("client", ["cffi_no_clear", "pyopenssl_recv"])
@@ -87,6 +91,7 @@ def test_without_clearing_no_allocator_has_the_buffer_resident(receiving, client
     assert result_of(receiving, client, allocator)["max_resident_bytes"] < SMALL
 
 
+@pytest.mark.long("every client under three allocators")
 def test_the_case_stands_beside_them_and_shows_the_same(receiving):
     zeroed = {point["allocator"]: point["transfer"]["zeroed_per_received_byte"] for point in receiving["points"]}
     assert zeroed["glibc"] == 0 and zeroed["largecache"] > 6000 and zeroed["mimalloc"] > 6000
@@ -190,6 +195,7 @@ def test_when_interrupted_it_writes_what_was_finished_and_leaves_nothing_running
     assert not servers_of(running.pid) and not runs(running.pid, "cffi_new.py")
 
 
+@pytest.mark.long("every client under three allocators")
 def test_nothing_is_written_beside_the_scripts(receiving):
     scripts = pathlib.Path(__file__).parents[2] / "cases" / "recv_buffer" / "clients"
     assert sorted(path.suffix for path in scripts.iterdir()) == [".py"] * len(list(scripts.glob("*.py")))

@@ -168,6 +168,7 @@ def test_runs_of_other_conditions_cannot_be_compared(run_file, tmp_path):
     assert "no paired measurement" in " ".join(text.split())
 
 
+@pytest.mark.long("a comparison more")
 def test_text_fits_a_terminal_and_explains(tmp_path):
     files = {name: tmp_path / f"x.{name}" for name in ("json", "csv", "markdown")}
     done = zerotax("compare", library("never"), library("memset_above"), "--size", "128KiB", "--size", "16MiB",
@@ -189,6 +190,7 @@ def test_text_fits_a_terminal_and_explains(tmp_path):
     assert {line.replace("\\|", "").count("|") for line in table} == {8}
 
 
+@pytest.mark.long("a comparison more")
 def test_googles_compare_reads_what_is_written(tmp_path):
     if not COMPARE_PY.exists():
         pytest.skip("compare.py is missing: install libbenchmark-tools")

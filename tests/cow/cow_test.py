@@ -25,13 +25,18 @@ def test_every_fault_on_known_pages_is_told_right(pages, child, both, after):
     assert parent["parent"] == 0 and forked["parent"] == parent["pid"] == report["pid"]
     # One more of the child's: the kernel wrote it, for read(2).
     assert on_range(forked, pages) == faults(copies=child + 1)
-    assert on_range(parent, pages) == faults(zero_fills=pages, copies=both, reuses=after + child)
+    # Where somebody reads /proc of the child as it ends, which we do, the kernel takes its memory apart only after that: what
+    # the parent writes meanwhile is copied.
+    late = on_range(parent, pages)["copies"] - both
+    assert 0 <= late <= after // 4
+    assert on_range(parent, pages) == faults(zero_fills=pages, copies=both + late, reuses=after + child - late)
     [own] = [m for m in forked["mappings"] if m["begin"] == RANGE_BEGIN]
     assert own["counts"]["kernel"] == 1 and own["counts"]["copied_bytes"] == (child + 1) * PAGE
     if child + both > 100:
         assert "write_pages" in report["code"][0]["function"] and report["code"][0]["module"] == "forks"
 
 
+@pytest.mark.long("a recording more")
 @as_root
 def test_a_profiler_beside_it_changes_no_figure():
     """Its interrupts come amid faults, and fault themselves where they read the stack."""
@@ -232,6 +237,7 @@ def test_a_script_that_fills_a_list_copies_until_its_heap_has_grown_past_what_it
     assert sizes[0] < min(parent) <= max(parent) < sizes[-1] and max(parent) - min(parent) < MIB
 
 
+@pytest.mark.long("a recording more")
 @as_root
 def test_the_figure_over_time_is_drawn_where_it_was_asked_for(tmp_path):
     pytest.importorskip("matplotlib", reason="install python3-matplotlib")
@@ -256,7 +262,7 @@ def test_hundreds_of_workers_are_all_told(count):
 
 
 @as_root
-@pytest.mark.parametrize("workers, files", [(400, None), (4000, 2000)])
+@pytest.mark.parametrize("workers, files", [(400, None), pytest.param(4000, 2000, marks=pytest.mark.long("4,000 processes"))])
 def test_workers_that_run_are_watched_or_refused_in_one_line(workers, files, tmp_path):
     """Each is watched by five files of the kernel on each CPU; where these are too many, the program continues unharmed."""
     with subprocess.Popen([WORKERS, str(workers)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:

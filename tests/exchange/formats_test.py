@@ -155,7 +155,9 @@ def library(name):
     return planted(name)[1].partition("=")[2]
 
 
-@pytest.mark.parametrize(("name", "kinds", "status"), [("planted_never", {"same"}, 0), ("planted_memset", {"worse", "mixed"}, 1)])
+@pytest.mark.parametrize(("name", "kinds", "status"), mostly_long(
+    [("planted_never", {"same"}, 0), ("planted_memset", {"worse", "mixed"}, 1)], [("planted_memset", {"worse", "mixed"}, 1)],
+    "that nothing changed"))
 def test_check_says_the_same_in_every_format(tmp_path, baseline, name, kinds, status):
     made, done = formats(tmp_path, "check", "--allocator", f"mine={library(name)}", "--baseline", baseline, "--size", MIB,
                          html=True, status=status)
@@ -178,6 +180,7 @@ def test_check_says_the_same_in_every_format(tmp_path, baseline, name, kinds, st
     assert len([row for row in web.rows[1:] if row[1] != "same"]) == len(document["checks"][0]["changes"])
 
 
+@pytest.mark.long("a check more")
 def test_an_improvement_fails_no_format_but_with_strict(tmp_path, baseline):
     change = json.loads(baseline.read_text())
     for point in change["points"]:
@@ -217,6 +220,7 @@ def test_hostile_names_break_no_format_of_findings(tmp_path, run):
     assert any(name.startswith(shown(HOSTILE)) for name in read_bmf(made["bmf"]))
 
 
+@pytest.mark.long("the same of findings")
 def test_hostile_names_break_no_format_of_compare(tmp_path, run):
     old = named(only_memset(run), HOSTILE)
     new = json.loads(json.dumps(old))
@@ -253,6 +257,7 @@ def test_a_long_list_stays_below_githubs_limit_and_says_what_is_missing(tmp_path
     assert len([each for each in read_commands(done.stdout) if each[0] == "error"]) == 10
 
 
+@pytest.mark.long("a check more")
 def test_one_format_may_be_standard_output_and_stands_there_alone(tmp_path, run):
     (tmp_path / "run.json").write_text(json.dumps(run))
     for option, read in (("junit", lambda text: read_junit(text.encode())), ("bmf", read_bmf), ("markdown", read_markdown)):

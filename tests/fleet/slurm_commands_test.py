@@ -65,6 +65,7 @@ def test_thresholds_are_those_that_are_found_here(cluster, tmp_path):
     assert here == there
 
 
+@pytest.mark.long("versions built on the cluster")
 def test_versions_are_built_and_measured_by_tasks_and_compared_here(cluster, project, tmp_path):
     words = [*COMMANDS["history"], project]
     with untouched(project):

@@ -93,6 +93,7 @@ def check_unlike_hosts_are_told_apart(folder, other):
         assert (point["verdict"] == "INVALID" and "cpu: " in point["reason"]) == (where["host"] == "n2")
 
 
+@pytest.mark.long("a run on the cluster, twice")
 def test_an_interrupted_run_leaves_nothing_running_and_resumes(cluster, local, tmp_path):
     folder = tmp_path / "run"
     with started(cluster, "run", *GRID, "--on", "slurm", "--shards", 5, "--out", folder) as run:
@@ -113,6 +114,7 @@ def test_an_interrupted_run_leaves_nothing_running_and_resumes(cluster, local, t
     assert head["state"] == "complete"
 
 
+@pytest.mark.long("a run on the cluster, twice")
 def test_a_job_goes_on_without_its_command_and_a_merge_that_was_cut_short_is_finished(cluster, local, tmp_path):
     folder = tmp_path / "run"
     command = ["run", *GRID, "--on", "slurm", "--shards", 4, "--out", folder]

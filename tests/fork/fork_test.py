@@ -173,6 +173,7 @@ def test_nobody_gets_everything_but_the_sections(tmp_path):
     assert not is_na(document["model"])
 
 
+@pytest.mark.long("the whole measurement again")
 def test_without_full_fewer_processes_are_measured_and_the_accuracy_is_said(tmp_path):
     done = zerotax("fork", "--to", "64MiB", "--rounds", "1", "--seconds", "0", "--json", tmp_path / "fork.json")
     document = json.loads((tmp_path / "fork.json").read_text())

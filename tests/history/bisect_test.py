@@ -86,6 +86,7 @@ def test_the_draft_has_finding_commit_and_figures(found, project):
         assert words in report, words
 
 
+@pytest.mark.long("a bisection more")
 def test_a_second_bisection_builds_nothing(found, project, cache):
     before = builds_in(cache)
     # In a bare clone, and about something else that the same commit changed.
@@ -97,6 +98,7 @@ def test_a_second_bisection_builds_nothing(found, project, cache):
     assert builds_in(cache) == before
 
 
+@pytest.mark.long("a bisection more")
 def test_without_an_expectation_any_change_counts(project, cache):
     done = run("bisect", project[0], cache, *HOW, "--good", f"main~{COMMITS - 20 - 1}", "--bad", "main~14", "--size", "64KiB",
                "--no-thresholds", "--json", "-")

@@ -93,6 +93,7 @@ def test_the_table_has_eighty_columns_and_a_row_for_each_version(by_tags):
     assert document["sentence"] in " ".join(table.split())
 
 
+@pytest.mark.long("every version again")
 def test_a_second_run_builds_and_measures_nothing(by_tags, project, cache):
     before = builds_in(cache)
     done = run("history", project[0], cache, *HOW, *QUICK, "--tags", "v*", "--json", "-", CC="/bin/false")
@@ -186,6 +187,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_the_next_one_resumes(project, 
     assert [row["measured_earlier"] for row in json.loads(done.stdout)["versions"]] == [True, True]
 
 
+@pytest.mark.long("every version again")
 def test_a_folder_gets_document_table_and_figure(by_tags, project, cache, tmp_path):
     done = run("history", project[0], cache, *HOW, *QUICK, "--tags", "v*", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
@@ -195,6 +197,7 @@ def test_a_folder_gets_document_table_and_figure(by_tags, project, cache, tmp_pa
     assert "<svg" in (tmp_path / "out" / "history.svg").read_text()
 
 
+@pytest.mark.long("a search in each version")
 def test_thresholds_are_searched_unless_it_is_said_not_to(tmp_path):
     make_project(tmp_path / "p", [GOOD, str(128 * KIB)])
     done = run("history", tmp_path / "p", tmp_path, *HOW, "--size", "64KiB", "--to", "256KiB", "--range", "HEAD~1..HEAD",

@@ -104,6 +104,7 @@ def test_the_next_start_removes_what_a_killed_one_left(words, project, temporary
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.long("two histories")
 def test_a_strangers_folder_and_that_of_a_living_one_are_left_alone(project, temporary):
     stranger, living = temporary / "zerotax-history-abcdef", temporary / "zerotax-git-ABCDEF"
     for folder in (stranger, living):

@@ -100,6 +100,7 @@ def test_versions_that_do_not_build_are_skipped(project, found):
     assert 4 <= len(found[0]["steps"]) <= 9
 
 
+@pytest.mark.long("a second bisection")
 def test_nothing_is_built_or_run_again(project, cache, found):
     before = builds_in(cache)
     done = run("bisect", project[0], cache, *HOW, "--good", "v1.0", "--bad", "v1.1", "--expect", "refilled_bytes < 1MiB",
@@ -119,12 +120,14 @@ def test_other_questions_find_the_same_commit(project, cache, expect):
     assert document["first_bad"]["commit"] == project[1][PLANTED - 1], done.stderr
 
 
+@pytest.mark.long("a bisection more")
 def test_a_fix_is_found(project, cache):
     done = run("bisect", project[0], cache, *HOW, "--bad", f"main~{COMMITS - FIXED + 2}", "--good", f"main~{COMMITS - FIXED}",
                "--json", "-", *COMMAND)
     assert json.loads(done.stdout)["first_good"]["commit"] == project[1][FIXED - 1], done.stderr
 
 
+@pytest.mark.long("seven versions built")
 def test_a_history_names_what_each_version_changed(project, cache, tmp_path):
     out = tmp_path / "history"
     with untouched(project[0]):
@@ -169,6 +172,7 @@ def test_a_command_that_does_not_work_anywhere_is_refused(project, tmp_path, opt
     refused(run("history", project[0], tmp_path, *HOW, "--range", "main~1..main", *options, "--", *command), complaint)
 
 
+@pytest.mark.long("a project more")
 def test_what_the_build_makes_is_kept_at_its_place(tmp_path):
     make_program(tmp_path / "p", [text_of(1), text_of(2)])
     build = ("mkdir -p data && echo 2 > data/rounds && ln -s rounds data/link && gcc -g -O1 -o decoder decoder.c && "
@@ -213,6 +217,7 @@ void *calloc(size_t count, size_t bytes) {
 """
 
 
+@pytest.mark.long("a project more")
 def test_an_allocators_commit_is_found_by_a_recorded_program(tmp_path):
     """From the fourth version on, it zeroes what is zero already."""
     calls = tmp_path / "loop.calls"

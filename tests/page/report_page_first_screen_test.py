@@ -118,6 +118,7 @@ def test_a_click_the_slider_and_the_address_choose_the_size_of_the_numbers(brows
     assert browser.text("#at-head") == "At 100 MiB" and "page faults inside calloc" in browser.text("#at-size tbody")
 
 
+@pytest.mark.long("a browser more")
 def test_kinds_of_calls_stand_below_the_table_of_their_size(browser, tmp_path):
     asked = options("size", [MIB, 2 * MIB])
     done = zerotax("run", *planted("planted_one_in_seven", "planted_never"), *asked, "--ops", 33, "--out", tmp_path / "run")
@@ -154,6 +155,7 @@ def test_commands_and_links_are_copied(browser, page):
     assert browser.text("#said").startswith("Copied: ")
 
 
+@pytest.mark.long("a browser more")
 def test_files_are_made_without_a_request(browser, page):
     browser.window(*DESKTOP)
     browser.open(page)
@@ -219,6 +221,7 @@ def test_a_disturbed_run_says_so_first(browser, tmp_path):
     assert first == "Load. Measured under load: PLANTED. Times are not to be relied on; counts are right."
 
 
+@pytest.mark.long("each by the keyboard")
 def test_every_button_and_link_is_reached_by_tab(browser, page):
     browser.window(*DESKTOP)
     browser.open(page)

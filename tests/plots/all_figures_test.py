@@ -58,6 +58,7 @@ def test_a_figure_alone_names_in_one_line_what_is_missing(without: Path, name: s
     assert len(done.stderr.splitlines()) == 1 and (name in done.stderr or "zerotax" in done.stderr)
 
 
+@pytest.mark.long("every figure twice")
 @pytest.mark.parametrize("name", mostly_long([*DOCUMENTS, *CASES], ["thresholds_map", "recv_buffer"],
                                              "each script does the same"))
 def test_a_figure_is_the_same_alone_in_another_process_and_among_the_others(with_all: Path, tmp_path: Path, name: str) -> None:

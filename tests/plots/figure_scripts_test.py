@@ -50,6 +50,7 @@ def test_each_script_writes_a_png_and_an_svg_that_name_every_allocator(
         assert f"<!-- {allocator} -->" in drawn
 
 
+@pytest.mark.long("all figures twice")
 def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     folder = sample.write(tmp_path / "r", sample.small())
     for seed in ("1", "2"):

@@ -229,6 +229,7 @@ def test_lines_are_told_apart_by_settings_thread_and_library(tmp_path: Path) -> 
         "jemalloc {libjemalloc-dev.so}"}
 
 
+@pytest.mark.long("every figure")
 def test_hostile_names_still_make_a_valid_svg(tmp_path: Path) -> None:
     env = {"X": "--><&\"$\\nosuch{$ " + "long" * 80}
     folder = sample.write(tmp_path, sample.small(sample.point("a&b<c", MIB, env=env)))

@@ -34,6 +34,7 @@ def test_root_sees_processes_that_are_shorter_than_a_sampling_period(tmp_path):
     assert {root["function"] for root in found["tree"]} == {"short_lives"}
 
 
+@pytest.mark.long("a busy program more")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 def test_where_most_goes_unseen_there_is_no_call_tree(tmp_path):

@@ -15,7 +15,7 @@ def compare(*words, options=(), status=0, **environment):
 
 
 @pytest.mark.parametrize(("way", "function"), [
-    ("threshold", "returned by free in Decoder::reset (regressed.cc:"),
+    pytest.param("threshold", "returned by free in Decoder::reset (regressed.cc:", marks=pytest.mark.long("another metric")),
     ("calloc", "memset of a new block in make_table (regressed.cc:")])
 def test_a_setting_of_one_side_is_named_with_its_function(way, function, tmp_path):
     file = tmp_path / "compare.json"
@@ -28,6 +28,7 @@ def test_a_setting_of_one_side_is_named_with_its_function(way, function, tmp_pat
     assert max(map(len, done.stdout.splitlines())) <= 80 + len(str(REGRESSED))
 
 
+@pytest.mark.long("a comparison more")
 def test_the_reverse_is_better():
     done = zerotax("compare", "--rounds", "10", "--env", "old:REGRESSED=1", "--", REGRESSED, "calloc", "---", REGRESSED,
                    "calloc")

@@ -65,6 +65,7 @@ def made(tmp_path_factory):
     return out, texts
 
 
+@pytest.mark.long("a browser, and every figure")
 @needs_browser
 @needs_parser
 @pytest.mark.parametrize("name", NAMES)

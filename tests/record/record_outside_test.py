@@ -197,8 +197,11 @@ def test_nobody_records_a_program_of_theirs_from_outside(static):
     check_said(found, "it is statically linked")
     assert found.json["outside"]["zeroed_by"] == "sampled"
     kernel = found.totals["kernel"]
-    assert kernel["zeroed_bytes"] == pytest.approx(ZEROED, rel=0.02)
-    assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.03)
+    if is_na(kernel["zeroed_bytes"]):  # another test's huge pages may be this program's, for all that nobody can see
+        assert "huge pages were populated on this machine" in kernel["zeroed_bytes"]["na"]
+    else:
+        assert kernel["zeroed_bytes"] == pytest.approx(ZEROED, rel=0.02)
+        assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.03)
     first, last = map(int, found.out.split())
     assert last - first <= kernel["minor_faults"] <= last + 50
     assert "refill_here" in functions(found.json["sites"][0])

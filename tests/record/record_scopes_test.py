@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, skip_if_unreadable, zerotax
+from conftest import MIB, NOBODY, PAGE, ZEROTAX, clean_environment, is_na, mostly_long, skip_if_unreadable, zerotax
 from outside import Attached, Outcome, build, functions, open_folder, root_only, start_record, wait_until_it_watches
 from waiting import wait_for
 
@@ -107,7 +107,7 @@ def record_while(folder, scope, work, seconds=60):
 
 
 @root_only
-@pytest.mark.parametrize("called", ["path", "folder", "line"])
+@pytest.mark.parametrize("called", mostly_long(["path", "folder", "line"], ["path"], "the same by another name"))
 def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path, called):
     with cgroup() as (folder, path), resident(folder):
         name = {"path": path, "folder": str(folder), "line": f"0::{path}"}[called]
@@ -135,6 +135,7 @@ def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path,
     assert f"Watched: cgroup {path}, for" in text and "refills map 400" in text
 
 
+@pytest.mark.long("a recording more")
 @root_only
 def test_a_process_may_join_a_cgroup_while_it_runs(static, tmp_path):
     """What it did before does not count."""

@@ -60,6 +60,7 @@ def test_no_expression_stands_in_a_script():
                 assert expression.strip().split(".")[1] in action["inputs"], expression
 
 
+@pytest.mark.long("a build more")
 def test_a_good_library_passes_with_every_report(tmp_path, baseline):
     job = runner(tmp_path, GOOD, baseline)
     assert job.run() == (0, ["Check it", "Say how it ended"]), job.log
@@ -110,6 +111,7 @@ def test_a_library_or_a_command_must_be_given(tmp_path, baseline, given):
     assert job.run()[0] == 2 and read_commands(job.log)[-1][2], job.log
 
 
+@pytest.mark.long("a build more")
 def test_a_comment_is_replaced_and_a_refusal_is_a_warning(tmp_path, baseline):
     job = runner(tmp_path, GOOD, baseline, PULL, comment="true")
     (tmp_path / "comments").write_text("123\n456\n")

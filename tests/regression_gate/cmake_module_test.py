@@ -87,6 +87,7 @@ def test_a_project_of_its_own_passes_with_its_baseline_and_fails_with_a_regressi
     assert failed.returncode != 0 and "mixed: the first calloc" in failed.stdout, failed.stdout
 
 
+@pytest.mark.long("a project more")
 def test_a_program_of_its_own_passes_with_its_baseline_and_fails_with_a_regression(tmp_path, prefix):
     mine = tmp_path / "my-project"
     mine.mkdir()

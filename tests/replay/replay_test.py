@@ -182,6 +182,7 @@ def test_a_recording_is_a_command(recorded, tmp_path):
     assert f"zerotax bless --baseline {baseline} --allocator glibc -- {found.path}" in done.stdout + done.stderr
 
 
+@pytest.mark.long("all of them replayed")
 def test_recordings_of_a_folder_are_replayed_together(tmp_path):
     (tmp_path / "refill").mkdir()
     (tmp_path / "grows").mkdir()
@@ -226,6 +227,7 @@ def test_an_allocator_that_hangs_is_tried_once(tmp_path):
     assert "2 s" in first and second == "not tried, for it did not end in a"
 
 
+@pytest.mark.long("two workloads under two allocators")
 def test_a_fault_that_shows_in_one_workload_alone_is_found_there(tmp_path):
     for name in ("loop", "grows"):
         (tmp_path / name).mkdir()

@@ -37,6 +37,7 @@ def test_a_second_run_fetches_nothing_and_a_program_is_refused_what_it_cannot_lo
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "C library of its release" in done.stderr
 
 
+@pytest.mark.long("fetches packages")
 @pytest.mark.usefixtures("run")
 def test_a_package_without_malloc_and_one_that_is_not_there_leave_nothing_behind(tmp_path):
     for package, why in (("deb:bookworm/libzstd1", "no library that defines malloc"), ("deb:bookworm/libnone", "cannot fetch")):

@@ -136,6 +136,7 @@ def test_after_the_childs_end_the_parent_reuses_its_pages_and_copies_none(half, 
     assert counts(result, "before_end", "faults_held") == (0, 0)
 
 
+@pytest.mark.long("a run of every alternative at full speed")
 @as_root
 def test_every_fault_that_the_kernel_counts_is_told_of(half, free_running):
     for document in (half, free_running):
@@ -145,6 +146,7 @@ def test_every_fault_that_the_kernel_counts_is_told_of(half, free_running):
                     assert result[figure]["traced"] == result[figure]["counted"], (result["alternative"], figure)
 
 
+@pytest.mark.long("a run of every alternative at full speed")
 @as_root
 def test_nobody_copies_more_pages_than_there_are(free_running):
     for name in ALL:
@@ -154,6 +156,7 @@ def test_nobody_copies_more_pages_than_there_are(free_running):
         assert sum(b["copies"] for b in found["faults"]["timeline"]["bins"]) == copies
 
 
+@pytest.mark.long("a run of every alternative at full speed")
 @as_root
 def test_the_kernels_time_is_told_by_sections(free_running):
     cpu = result_of(free_running, "fork")["cpu"]
@@ -220,6 +223,7 @@ def test_the_array_comes_from_the_allocator_that_is_asked_for():
     assert shared["status"] == "ok", "a shared array is of no allocator"
 
 
+@pytest.mark.long("all alternatives again")
 def test_the_table_and_the_answers_have_at_most_80_columns_and_the_figure_is_drawn_on_request(tmp_path):
     done = zerotax("snapshot", "--size", "512KiB", "--batch", "512KiB", "--rounds", 1, "--svg", tmp_path / "figure.svg")
     assert done.returncode == 0, done.stderr

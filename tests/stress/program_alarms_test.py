@@ -15,6 +15,7 @@ SCRIPT = Path(__file__).with_name("program_alarms.py")
 REFERENCE = Path(os.environ["ZEROTAX_SOURCE"]) / "results" / "reference" / "program-alarms.json"
 
 
+@pytest.mark.long("the long suite has more of it")
 def test_unchanged_programs_give_no_alarm(tmp_path):
     file = tmp_path / "alarms.json"
     done = subprocess.run([sys.executable, SCRIPT, file, "--checks", "1", "--program", "threads", "--program", "perl"],

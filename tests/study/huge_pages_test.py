@@ -43,6 +43,10 @@ def test_a_block_in_a_huge_page_of_its_own_holds_all_of_it(tmp_path):
     titles = {finding["id"]: finding["title"] for finding in found["findings"]}
     assert "1.94 MiB more" in titles["planted_huge-huge-page-zeroing-64KiB"]
     assert "1.94 MiB more" in titles["planted_huge-huge-pages-outlive-free-64KiB"]
+    # The summary says so beside its counts, which are of small pages.
+    summary = " ".join(zerotax("findings", file, "--summary").stdout.split())
+    assert "Counts are of pages of 4 KiB. Under planted_huge " in summary
+    assert "with huge pages a process with one block of 64 KiB holds 1.94 MiB more." in summary
 
 
 def test_without_huge_pages_nothing_is_held_beyond_the_block(tmp_path):
@@ -51,6 +55,8 @@ def test_without_huge_pages_nothing_is_held_beyond_the_block(tmp_path):
     assert held["huge_bytes"] == 0 and held["bytes"] == held["without_huge_bytes"]
     found = json.loads(zerotax("findings", file, "--json", "-").stdout)["findings"]
     assert not [finding for finding in found if "huge" in finding["rule"]]
+    summary = " ".join(zerotax("findings", file, "--summary").stdout.split())
+    assert "With huge pages no process holds much more." in summary
 
 
 def test_bytes_zeroed_are_those_of_small_pages_whatever_the_huge_ones(tmp_path):

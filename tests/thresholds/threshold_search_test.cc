@@ -58,6 +58,25 @@ TEST(ThresholdSearch, FindsTwoThatAreCloseTogether) {
   EXPECT_EQ(search.thresholds[0].above, search.thresholds[1].below);
 }
 
+TEST(ThresholdSearch, FindsTheSameWhereverItLooksFirst) {
+  const auto grid = size_grid(64 * kKiB, 256 * kMiB, 2);
+  const Planted planted({{0, 1}, {1'000'003, 2}, {33'550'313, 3}, {33'550'314, 4}});
+  const auto plain = find_thresholds(grid, planted);
+  // The right ones, with others beside them: neighbours, grid points, sizes beyond the grid.
+  for (const std::set<std::uint64_t>& likely :
+       std::vector<std::set<std::uint64_t>>{{1'000'003, 33'550'313, 33'550'314},
+                                            {1'000'002, 1'000'004},
+                                            {1, grid[3], grid[4], grid[4] + 1, 8 * kGiB},
+                                            {999'999, 33'550'314}}) {
+    const auto search = find_thresholds(grid, planted, likely);
+    EXPECT_EQ(search.thresholds, plain.thresholds);
+    EXPECT_LE(search.probes, plain.probes + 2 * likely.size());
+  }
+  const auto known = find_thresholds(grid, planted, {1'000'003, 33'550'313, 33'550'314});
+  // Two for a threshold, three for two neighbours, each asked for again, and both sides of each once more.
+  EXPECT_LE(known.probes, grid.size() + 2 + 3 + 1 + 6);
+}
+
 TEST(ThresholdSearch, LooksAtSomeSizesWithTwoProbesEach) {
   const auto search =
       look_for_thresholds({1'000'003, 1'000'032, 1'000'033}, Planted({{0, 1}, {1'000'003, 2}, {1'000'033, 3}}));

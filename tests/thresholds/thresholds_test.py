@@ -11,8 +11,8 @@ import time
 
 import pytest
 from conftest import (
-    INTERRUPTED_BY_SIGINT, KIB, MIB, ZEROTAX, check_schema, clean_environment, options, planted, watches_inline_stores,
-    zerotax)
+    INTERRUPTED_BY_SIGINT, KIB, MIB, ZEROTAX, check_schema, clean_environment, mostly_long, options, planted,
+    watches_inline_stores, zerotax)
 
 TOUCHES = [0, 0.01, 1]
 THREADS = ["main", "worker"]
@@ -92,11 +92,12 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", mostly_long(PLANTED, list(PLANTED)[:2], "the same search"))
 def test_a_planted_threshold_is_found_to_the_byte(name):
     check_planted(search(*planted(name), *FROM_TO), PLANTED[name])
 
 
+@pytest.mark.long("a search with a finer grid")
 def test_a_window_between_two_sizes_of_the_grid_is_found_with_a_finer_one():
     window = [*planted("planted_threshold_window"), *FROM_TO, "--touch", "0"]
     unseen = {(0, thread): [] for thread in THREADS}
@@ -170,6 +171,7 @@ def test_largecache_takes_over_above_its_lower_bound():
     assert (entry["below"]["reuse"]["home"], entry["above"]["reuse"]["home"]) == ("heap", "arena")
 
 
+@pytest.mark.long("a search up to its upper bound")
 def test_largecache_keeps_nothing_above_its_upper_bound():
     # A block and the page of its header are kept up to 128 MiB together.
     (entry,) = real("largecache", 134_200_000, 134_230_000)
@@ -178,6 +180,7 @@ def test_largecache_keeps_nothing_above_its_upper_bound():
     assert (entry["below"]["reuse"]["zeroed"], entry["above"]["reuse"]["zeroed"]) == ("all", "none")
 
 
+@pytest.mark.long("a search up to 64 MiB")
 def test_glibc_maps_every_block_anew_from_the_end_of_its_dynamic_threshold_on():
     # free of a mapped chunk moves the mmap threshold up to the chunk's size, unless its size field is above
     # DEFAULT_MMAP_THRESHOLD_MAX, 32 MiB. The field carries the flag IS_MMAPPED (2) as well, so that a chunk of 32 MiB

@@ -59,20 +59,29 @@ def check_numbers(found, text):
         assert f"{threshold['at_bytes']:,} bytes" in text
 
 
+FLAW = "planted_memset-redundant-reuse-1MiB"
+
+
 @pytest.fixture(scope="module")
 def memset_report(tmp_path_factory):
+    """Of a finding that is asked for: it is looked for at its own size alone."""
     folder = tmp_path_factory.mktemp("report") / "out"
-    done = report(folder, *planted("planted_memset"))
+    done = report(folder, *planted("planted_memset"), "--finding", FLAW)
     return folder, done
+
+
+@pytest.mark.long("a whole study before the report")
+def test_of_what_is_found_the_first_call_alone_is_not_worth_a_report(tmp_path):
+    report(tmp_path / "out", *planted("planted_memset"))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["planted_memset-redundant-reuse-100MiB"]
 
 
 def test_a_planted_flaw_is_reported_and_reproduces(memset_report):
     folder, done = memset_report
-    # Of what is found, what happens in the first call alone is not worth a report.
-    assert [path.name for path in folder.iterdir()] == ["planted_memset-redundant-reuse-100MiB"]
-    found, text = read(folder / "planted_memset-redundant-reuse-100MiB")
+    assert [path.name for path in folder.iterdir()] == [FLAW]
+    found, text = read(folder / FLAW)
     check_numbers(found, text)
-    check_reproducer(folder / "planted_memset-redundant-reuse-100MiB", found)
+    check_reproducer(folder / FLAW, found)
     assert found["finding"]["severity"] == "medium" and found["thresholds"] == []
     assert "Hypothesis" in text and f"{100 * MIB:,}" in text and is_na(found["project"])
     assert found["finding"]["title"] in done.stdout
@@ -80,12 +89,12 @@ def test_a_planted_flaw_is_reported_and_reproduces(memset_report):
 
 def test_the_table_has_the_controls_beside_it(memset_report):
     folder, _ = memset_report
-    lines = (folder / "planted_memset-redundant-reuse-100MiB/points.jsonl").read_text().splitlines()
+    lines = (folder / FLAW / "points.jsonl").read_text().splitlines()
     points = [json.loads(line) for line in lines]
     assert {point["size_bytes"] for point in points} == {MIB, 20 * MIB, 100 * MIB}
     names = {point["allocator"] for point in points}
     assert {"planted_memset", "glibc"} <= names and "largecache" not in names
-    _, text = read(folder / "planted_memset-redundant-reuse-100MiB")
+    _, text = read(folder / FLAW)
     for point in points:
         assert f"{point['size_bytes']:,} | {point['allocator']}" in text
 
@@ -126,6 +135,7 @@ def test_an_interrupted_report_leaves_nothing_half_written(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long("a whole study before the report")
 def test_an_allocator_that_gets_through_nothing_is_not_called_healthy(tmp_path):
     done = report(tmp_path / "out", *planted("planted_crash"), status=1)
     assert "could not be measured" in done.stderr and "planted_crash-crash-100MiB" in done.stdout

@@ -57,6 +57,7 @@ def test_where_there_is_nothing_to_show_it_says_so(known, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long("a real program reduced")
 def test_a_recording_of_a_real_program_is_reduced(tmp_path):
     done = report(SOURCE / "workloads" / "sqlite3.calls", "--allocator", "tcmalloc", "--out", tmp_path / "out")
     if done.returncode == 2 and "tcmalloc" in done.stderr:

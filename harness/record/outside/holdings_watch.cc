@@ -18,8 +18,8 @@ constexpr std::int64_t kShortestPauseNs = 500'000;
 constexpr std::int64_t kLongestPauseNs = 10'000'000;
 /// Between two looks, of the time that has passed.
 constexpr std::int64_t kPartBetween = 200;
-/// Looking takes one part in so many of the time, at most: of a command, which may be over soon, and of what runs
-/// already and must not notice.
+/// Looking takes one part in so many of a CPU, at most: of a command, which may be over soon, and of what runs already
+/// and must not notice. (Not of the time: on a busy machine a look lasts longer, and costs no more.)
 constexpr std::int64_t kShareOfCommand = 20;
 constexpr std::int64_t kShareOfRunning = 200;
 constexpr std::int64_t kChildrenPauseNs = 10'000'000;
@@ -58,8 +58,9 @@ void HoldingsWatch::finish() {
 void HoldingsWatch::work() {
   while (!done_) {
     const std::int64_t now = monotonic_ns();
+    const std::int64_t used = thread_cpu_ns();
     look();
-    const std::int64_t taken = monotonic_ns() - now;
+    const std::int64_t taken = thread_cpu_ns() - used;
     const std::int64_t pause = std::max(std::clamp((now - began_ns_) / kPartBetween, kShortestPauseNs, kLongestPauseNs),
                                         looking_share_ * taken);
     std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<std::int64_t>(pause, 1'000'000'000)));
@@ -198,14 +199,17 @@ void HoldingsWatch::find_children() {
     }
     return;
   }
-  const std::int64_t now = monotonic_ns();
-  if (now < children_due_ns_ || processes_.size() >= kMostWatched) return;
+  if (monotonic_ns() < children_due_ns_ || processes_.size() >= kMostWatched) return;
+  const std::int64_t used = thread_cpu_ns();
   if (joined_) {
     find_joined();
-    const std::int64_t end = monotonic_ns();
-    children_due_ns_ = end + std::max(kChildrenPauseNs, looking_share_ * (end - now));
-    return;
+  } else {
+    find_descendants();
   }
+  children_due_ns_ = monotonic_ns() + std::max(kChildrenPauseNs, looking_share_ * (thread_cpu_ns() - used));
+}
+
+void HoldingsWatch::find_descendants() {
   std::vector<std::pair<pid_t, pid_t>> found;
   for (const auto& [pid, process] : processes_) {
     if (process.ended) continue;
@@ -219,8 +223,6 @@ void HoldingsWatch::find_children() {
     clock_.add(child);
     for (const pid_t grandchild : process_children(child)) found.emplace_back(grandchild, child);
   }
-  const std::int64_t end = monotonic_ns();
-  children_due_ns_ = end + std::max(kChildrenPauseNs, looking_share_ * (end - now));
 }
 
 void HoldingsWatch::look() {

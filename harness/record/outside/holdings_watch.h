@@ -99,6 +99,7 @@ class HoldingsWatch {
   void note_memory(HeldProcess& process, Watched& watched, std::int64_t now, std::uint64_t faults);
   void begin(pid_t pid, pid_t parent, bool ran_before);
   void find_children();
+  void find_descendants();
   void find_joined();
 
   std::int64_t looking_share_ = 0;  ///< looking takes one part in so many of the time, at most
