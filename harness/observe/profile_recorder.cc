@@ -16,10 +16,11 @@ namespace zerotax {
 namespace {
 
 constexpr std::uint32_t kStackBytes = 16 << 10;
-/// Between two readings of the events: of a command, whose processes may be over soon, with the files that they mapped,
-/// and of what runs already and must not notice.
+/// Between two readings of the events: of a command, whose processes may be over soon, with the files that they mapped;
+/// of what runs already and must not notice, as often as the buffers need it.
 constexpr std::chrono::milliseconds kPauseOfCommand{10};
 constexpr std::chrono::milliseconds kPauseOfRunning{25};
+constexpr std::chrono::milliseconds kPauseOfLargeBuffers{50};
 /// Of the time, looking at threads takes one part in so many, at most.
 constexpr int kLookingShare = 5;
 /// Not counting the first looks, for which the files of the program are opened.
@@ -112,7 +113,8 @@ ProfileData ProfileRecorder::finish() {
 }
 
 std::chrono::milliseconds ProfileRecorder::pause() const {
-  return options_.scope.processes.empty() ? kPauseOfCommand : kPauseOfRunning;
+  if (options_.scope.processes.empty()) return kPauseOfCommand;
+  return sampler_.samples_cpus() ? kPauseOfLargeBuffers : kPauseOfRunning;
 }
 
 void ProfileRecorder::read_events() {

@@ -10,8 +10,16 @@ bool TreeClock::read(pid_t pid, Times& times) {
   const auto cpu_ns = process_cpu_ns(pid);
   const auto facts = process_facts(pid);
   if (!cpu_ns || !facts) return false;
-  times = {*cpu_ns,       facts->user_ns,         facts->system_ns, facts->children_user_ns, facts->children_system_ns,
-           facts->faults, facts->children_faults, facts->parent};
+  times = {*cpu_ns,
+           facts->user_ns,
+           facts->system_ns,
+           facts->children_user_ns,
+           facts->children_system_ns,
+           facts->faults,
+           facts->children_faults,
+           facts->minor_faults,
+           facts->children_minor_faults,
+           facts->parent};
   return true;
 }
 
@@ -60,12 +68,12 @@ double TreeClock::sum_s(bool user) const {
   return static_cast<double>(std::max<std::int64_t>(sum, 0)) / 1e9;
 }
 
-std::uint64_t TreeClock::faults() const {
+std::uint64_t TreeClock::sum_faults(std::uint64_t Times::*own, std::uint64_t Times::*children) const {
   std::int64_t sum = 0;
   for (const Watched& process : processes_) {
-    const auto& [pid, first, last, ended] = process;
-    sum += static_cast<std::int64_t>(last.faults + last.children_faults - first.faults - first.children_faults);
-    if (is_parents(process)) sum -= static_cast<std::int64_t>(last.faults + last.children_faults);
+    const auto of = [&](const Times& times) { return static_cast<std::int64_t>(times.*own + times.*children); };
+    sum += of(process.last) - of(process.first);
+    if (is_parents(process)) sum -= of(process.last);
   }
   return static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0));
 }

@@ -20,7 +20,10 @@ class TreeClock {
   [[nodiscard]] double user_s() const;
   [[nodiscard]] double system_s() const;
   /// Minor and major page faults.
-  [[nodiscard]] std::uint64_t faults() const;
+  [[nodiscard]] std::uint64_t faults() const { return sum_faults(&Times::faults, &Times::children_faults); }
+  [[nodiscard]] std::uint64_t minor_faults() const {
+    return sum_faults(&Times::minor_faults, &Times::children_minor_faults);
+  }
 
  private:
   struct Times {
@@ -31,6 +34,8 @@ class TreeClock {
     std::int64_t children_system_ns = 0;
     std::uint64_t faults = 0;
     std::uint64_t children_faults = 0;
+    std::uint64_t minor_faults = 0;
+    std::uint64_t children_minor_faults = 0;
     pid_t parent = 0;
   };
   struct Watched {
@@ -43,6 +48,7 @@ class TreeClock {
   /// It has ended, and its parent, which is watched, has it among its children: all of it.
   [[nodiscard]] bool is_parents(const Watched& process) const;
   [[nodiscard]] double sum_s(bool user) const;
+  [[nodiscard]] std::uint64_t sum_faults(std::uint64_t Times::*own, std::uint64_t Times::*children) const;
 
   std::vector<Watched> processes_;
   std::set<pid_t> watched_;

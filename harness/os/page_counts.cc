@@ -21,6 +21,7 @@ constexpr const char* kZeroedPage = "order == 0 && migratetype == 1 && gfp_flags
 // Huge pages are cleared after they were allocated. Those of a fault have __GFP_NOMEMALLOC (GFP_TRANSHUGE_LIGHT,
 // include/linux/gfp_types.h); those that are read from a file have not.
 constexpr const char* kHugePage = "order == 9 && migratetype == 1 && gfp_flags & 0x80000";
+constexpr const char* kLightPages = "pages that the kernel zeroes are not counted with --light";
 
 }  // namespace
 
@@ -34,13 +35,18 @@ PageCounts::PageCounts(const PerfScope& scope) : scope_(scope), cpus_(scope.is_o
 void PageCounts::open_sources() {
   allow_many_files();
   if (const auto event = read_trace_event("kmem/mm_page_alloc")) allocation_ = event->id;
+  // An event in a thread costs it at each change of threads: of a server of many small requests, several percent.
+  if (scope_.light && !cpus_) {
+    why_no_pages_ = kLightPages;
+    return;
+  }
   if (cpus_ && !open_all(Source::kFaults)) cpus_ = false;
   if (!cpus_ && !open_all(Source::kFaults)) {
     whole_ = false;
     open_all(Source::kFaults);
   }
   if (scope_.light) {
-    why_no_pages_ = "pages that the kernel zeroes are not counted with --light";
+    why_no_pages_ = kLightPages;
   } else if (allocation_ == 0) {
     why_no_pages_ = "pages that the kernel zeroes are counted as root only";
   } else if (!open_all(Source::kPages) || !open_all(Source::kHugePages)) {

@@ -18,7 +18,7 @@ namespace zerotax {
 class PageCounts {
  public:
   struct Counts {
-    std::optional<std::uint64_t> minor_faults;
+    std::optional<std::uint64_t> minor_faults;       ///< of a light scope of processes: not counted
     std::optional<std::uint64_t> zeroed_pages;       ///< of the base size, zeroed by a fault
     std::optional<std::uint64_t> zeroed_huge_pages;  ///< of 2 MiB, likewise
   };

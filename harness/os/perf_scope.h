@@ -17,7 +17,7 @@ struct PerfScope {
   int cgroup = -1;                 ///< whatever runs in it: a folder of the hierarchy of perf events
   bool machine = false;            ///< whatever runs
   bool has_us = false;             ///< we are in it, or in the cgroup, and not meant
-  bool light = false;              ///< without tracepoints, which cost a busy server several percent
+  bool light = false;  ///< without what costs a busy server several percent: tracepoints, counts in its threads
 
   /// Processes may be among them that nobody in it has started. It takes the right to watch CPUs.
   [[nodiscard]] bool is_open() const { return cgroup >= 0 || machine; }

@@ -195,6 +195,7 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
   facts.children_system_ns = ns_of(stat->children_system_ticks);
   facts.minor_faults = stat->minor_faults;
   facts.faults = stat->minor_faults + stat->major_faults;
+  facts.children_minor_faults = stat->children_minor_faults;
   facts.children_faults = stat->children_minor_faults + stat->children_major_faults;
   timespec boot{};
   timespec now{};

@@ -86,7 +86,8 @@ struct ProcessFacts {
   std::uint64_t minor_faults = 0;
   std::uint64_t faults = 0;           ///< minor and major
   std::uint64_t children_faults = 0;  ///< as the time of those
-  std::int64_t started_s = 0;         ///< seconds since 1970
+  std::uint64_t children_minor_faults = 0;
+  std::int64_t started_s = 0;     ///< seconds since 1970
   std::uint64_t start_ticks = 0;  ///< the same since boot, as the kernel counts it: with the PID, it names one process
 };
 /// Nothing if there is no such process.

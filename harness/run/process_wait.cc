@@ -1,12 +1,15 @@
 #include "run/process_wait.h"
 
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "os/clock.h"
 #include "os/process_info.h"
+#include "os/unique_fd.h"
 #include "run/interrupt.h"
 #include "run/progress.h"
 
@@ -14,9 +17,17 @@ namespace zerotax {
 
 namespace {
 
-bool wait(const std::string& what, const std::string& name, double seconds, const std::function<bool()>& has_ended,
+/// Between two looks; and without anything to look at. A signal ends each of them.
+constexpr int kLookMs = 20;
+constexpr int kIdleMs = 500;
+
+/// `pid`: 0 for none.
+bool wait(const std::string& what, const std::string& name, double seconds, pid_t pid,
           const std::function<void()>& look) {
-  constexpr std::chrono::milliseconds kLookAgain{20};
+  const auto has_ended = [pid] { return pid != 0 && !is_running(pid); };
+  // Tells of its end at once. Without it (Linux < 5.3, or another's process) one looks.
+  const UniqueFd end(pid == 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const int pause_ms = look || (pid != 0 && !end) ? kLookMs : kIdleMs;
   const std::int64_t start = monotonic_ns();
   const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));
   Progress progress(what, whole, static_cast<double>(whole));
@@ -24,11 +35,11 @@ bool wait(const std::string& what, const std::string& name, double seconds, cons
   std::size_t told = 0;
   bool ended = has_ended();
   while (!ended && passed() < seconds && interrupted() == 0) {
-    look();
+    if (look) look();
     for (; passed() >= static_cast<double>(told + 1); ++told) progress.advance(1);
     progress.show(name);
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
-        kLookAgain, std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * std::max(0.0, seconds - passed())))));
+    pollfd ends{end.get(), POLLIN, 0};
+    ::poll(&ends, 1, static_cast<int>(std::clamp(1e3 * (seconds - passed()), 1.0, static_cast<double>(pause_ms))));
     ended = has_ended();
   }
   progress.clear();
@@ -38,13 +49,11 @@ bool wait(const std::string& what, const std::string& name, double seconds, cons
 }  // namespace
 
 bool wait_for_process(const std::string& what, pid_t pid, double seconds, const std::function<void()>& look) {
-  return wait(
-      what, process_name(pid), seconds, [pid] { return !is_running(pid); }, look);
+  return wait(what, process_name(pid), seconds, pid, look);
 }
 
 bool wait_for_seconds(const std::string& what, double seconds) {
-  return wait(
-      what, "running processes", seconds, [] { return false; }, [] {});
+  return wait(what, "running processes", seconds, 0, {});
 }
 
 }  // namespace zerotax

@@ -180,6 +180,19 @@ def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static
 
 
 @root_only
+def test_with_light_children_that_ended_before_a_look_are_counted_by_their_parent(static, tmp_path):
+    children, pages = 100, MIB // PAGE
+    with Attached(static, "forks", children) as target:
+        started = start_record(tmp_path, target.run.pid, "--seconds", 60, "--light")
+        target.go_on()
+        own = target.faults()
+        started.send_signal(signal.SIGINT)
+        found = Outcome(tmp_path, started, 128 + signal.SIGINT)
+    # What a child of fork takes to begin and end beside its megabyte.
+    assert own + children * pages <= found.totals["kernel"]["minor_faults"] <= own + children * (pages + 60)
+
+
+@root_only
 def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
     with Attached(static, "map", 50) as target:
         started = start_record(tmp_path, target.run.pid, "--seconds", 100)

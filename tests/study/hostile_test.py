@@ -10,7 +10,7 @@ from conftest import LONG_TOO, MIB, PLANTED, is_na, measure, options, planted, p
 from hostile_truth import AT_LEAST, EXACT, OR_UNKNOWN, PAGE, TRUTH, UNKNOWN, UP_TO
 
 LIBRARIES = PLANTED / "hostile"
-# The size, and the part of the block that the program touches. ./run test makes the first run, and takes no times.
+# The size, and the part of the block that the program touches. ./run test makes the first run.
 RUNS = [(MIB, 1.0), (300_001, 0.0)] if LONG_TOO else [(MIB, 1.0)]
 OPS = 8
 
@@ -21,9 +21,7 @@ def hostile(*names):
 
 @pytest.fixture(scope="module")
 def runs():
-    return {(size, touch): measure(*hostile(*TRUTH), "--size", size, "--touch", touch, "--ops", OPS,
-                                   *([] if LONG_TOO else ["--audit-only"]))
-            for size, touch in RUNS}
+    return {(size, touch): measure(*hostile(*TRUTH), "--size", size, "--touch", touch, "--ops", OPS) for size, touch in RUNS}
 
 
 each_allocator = pytest.mark.parametrize("name", TRUTH)
@@ -64,7 +62,7 @@ def test_zeroed_bytes_are_the_truth_or_a_bound_or_not_available(runs, name, size
         assert reported <= zeroed
 
 
-@pytest.mark.parametrize(("size", "touch"), TIMED)
+@pytest.mark.parametrize(("size", "touch"), RUNS)
 @each_allocator
 def test_time_of_zeroing_is_part_of_calloc_and_never_without_bytes(runs, name, size, touch):
     point = point_of(runs[size, touch], name, size_bytes=size)
@@ -95,7 +93,7 @@ def test_time_of_zeroing_is_part_of_calloc_in_every_built_in_allocator():
 
 
 def test_many_small_memsets_are_not_timed_by_their_clocks(runs):
-    for size, touch in TIMED:
+    for size, touch in RUNS:
         point = point_of(runs[size, touch], "memset_ten_thousand", size_bytes=size)
         if is_na(point["zero_ns"]) or point["zero_ns_method"] == "calloc minus malloc":
             continue

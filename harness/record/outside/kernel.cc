@@ -47,7 +47,8 @@ std::uint64_t waited_faults(const OutsideData& data) {
 std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
   // What joined a cgroup may have had faults before.
   if (data.watched == Watched::kCgroup && data.counts_joined) return data.counts.minor_faults.value_or(0);
-  return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data)});
+  const std::uint64_t others = data.light ? data.tree_faults : 0;
+  return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data), others});
 }
 
 std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, value))); }

@@ -85,6 +85,7 @@ OutsideData OutsideWatch::finish() {
   data_.counts_whole = pages_.whole();
   data_.counts_joined = pages_.counts_cpus();
   data_.light = perf_.light;
+  data_.tree_faults = holdings_.clock().minor_faults();
   data_.why_no_pages = pages_.why_no_pages();
   if (sizes_) data_.store_sizes = sizes_->finish();
   if (recorder_) data_.profile = recorder_->finish();
@@ -153,7 +154,7 @@ OutsideData watch_scope(WatchScope scope, double seconds, bool sizes) {
   const std::int64_t start = monotonic_ns();
   OutsideWatch watch(scope, sizes);
   const bool ended =
-      is_one ? wait_for_process("recording", scope.pid(), seconds, [] {}) : wait_for_seconds("recording", seconds);
+      is_one ? wait_for_process("recording", scope.pid(), seconds, {}) : wait_for_seconds("recording", seconds);
   const std::int64_t wall_ns = monotonic_ns() - start;
   OutsideData data = watch.finish();
   data.command = std::move(words);

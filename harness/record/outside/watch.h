@@ -43,9 +43,10 @@ struct OutsideData {
   std::int64_t user_ns = 0;
   std::int64_t system_ns = 0;
   PageCounts::Counts counts;
-  bool counts_joined = false;  ///< what joined the cgroup is in them, and nothing else
-  bool counts_whole = false;   ///< faults that the kernel took for the program are counted, too
-  bool light = false;          ///< without tracepoints
+  bool counts_joined = false;     ///< what joined the cgroup is in them, and nothing else
+  bool counts_whole = false;      ///< faults that the kernel took for the program are counted, too
+  bool light = false;             ///< without tracepoints, and without counting events in its threads
+  std::uint64_t tree_faults = 0;  ///< minor ones, as /proc has them of the processes and the children they waited for
   std::string why_no_pages;
   std::uint64_t faults_before_exec = 0;  ///< of `run`: not the program's
   std::uint64_t huge_bytes = 0;          ///< populated in huge pages by whatever ran on this machine meanwhile
