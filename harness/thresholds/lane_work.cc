@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/error.h"
 #include "run/make_plan.h"
@@ -45,13 +46,17 @@ std::vector<Item> LaneWork::items() const {
     Item& item = items.emplace_back();
     // Nothing here is compared with each other: each lane may be a shard. Two minutes, so that each is one at first.
     item.key = item.group = item.label = lane_key(lane);
+    item.batch = fmt::format("{}/{}", lane.touch, lane.thread);
     item.seconds = 120 * (lane.touch > 0 ? kWritten * lane.touch + 1 : 1);
     item.memory_bytes = memory_needed({0, session_.axes_.case_name, session_.axes_.to, 1, "main", {}});
     item.audit = [this, &lane](const Say& say) { session_.search(lane, say); };
     item.result = [this, &lane] { return session_.json_of(lane); };
   }
-  std::stable_sort(items.begin(), items.end(),
-                   [](const Item& one, const Item& other) { return one.seconds > other.seconds; });
+  // Allocators are searched side by side, the lanes of one allocator one after the other, quick ones first: the others
+  // look where these changed.
+  std::stable_sort(items.begin(), items.end(), [](const Item& one, const Item& other) {
+    return std::tie(one.seconds, one.batch) < std::tie(other.seconds, other.batch);
+  });
   return items;
 }
 

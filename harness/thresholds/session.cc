@@ -55,27 +55,29 @@ void ThresholdSession::resume(const Json& earlier, const std::string& file) {
 void ThresholdSession::search(ThresholdLane& lane, const Say& say) {
   std::size_t index = 0;
   while (plan_.allocators[index].name != lane.allocator.name) ++index;
-  ThresholdLane searched = lane;
+  std::string failure;
   const auto probe = [&](std::uint64_t size) {
     say(fmt::format("{} touch {:g} {} at {}", lane.allocator.name, lane.touch, lane.thread, format_size(size)));
     const Repeats repeats = axes_.case_name == kRefillCase ? refill_repeats(size) : repeats_for(size);
     const Point point = audit_point(plan_, {index, axes_.case_name, size, lane.touch, lane.thread, repeats});
-    if (searched.failure.empty() && !is_healthy(point)) {
-      searched.failure = fmt::format("at {}: {}: {}", format_size(size), word_of(point.status),
-                                     point.reason.value_or("no reason is given"));
+    if (failure.empty() && !is_healthy(point)) {
+      failure = fmt::format("at {}: {}: {}", format_size(size), word_of(point.status),
+                            point.reason.value_or("no reason is given"));
     }
     return signature_of(point);
   };
-  searched.found =
+  ThresholdSearch found =
       find_thresholds(size_grid(axes_.from, axes_.to, axes_.per_octave), probe, found_for(lane.allocator.name));
-  searched.searched = true;
-  lane = std::move(searched);
+  // Beside us, other allocators look through the lanes for theirs: nothing but the result changes.
+  lane.failure = std::move(failure);
+  lane.found = std::move(found);
+  lane.searched = true;
 }
 
 std::set<std::uint64_t> ThresholdSession::found_for(const std::string& allocator) const {
   std::set<std::uint64_t> sizes;
   for (const ThresholdLane& lane : lanes_) {
-    if (!lane.searched || lane.allocator.name != allocator) continue;
+    if (lane.allocator.name != allocator || !lane.searched) continue;
     for (const Threshold& threshold : lane.found.thresholds) {
       if (threshold.exact()) sizes.insert(threshold.at_bytes);
     }
