@@ -64,7 +64,7 @@ FLAW = "planted_memset-redundant-reuse-1MiB"
 
 @pytest.fixture(scope="module")
 def memset_report(tmp_path_factory):
-    """Of a finding that is asked for: it is looked for at its own size alone."""
+    """A finding that is asked for is looked for at its own size alone."""
     folder = tmp_path_factory.mktemp("report") / "out"
     done = report(folder, *planted("planted_memset"), "--finding", FLAW)
     return folder, done
