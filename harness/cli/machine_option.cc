@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
+#include "run/debian_library.h"
 #include "run/debian_packages.h"
 #include "run/machine/boot.h"
 
@@ -24,6 +25,15 @@ std::vector<std::string> words_without_place() {
   });
   if (found != end) words.erase(found, found + (*found == kOption ? 2 : 1));
   return words;
+}
+
+/// A machine has no network: packages of Debian that these words name are in the cache before it boots.
+void fetch_libraries(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (auto word = words.begin(); word != end; ++word) {
+    const auto library = word->find("=deb:");
+    if (library != std::string::npos) debian_library(word->substr(library + 1));
+  }
 }
 
 }  // namespace
@@ -48,7 +58,11 @@ std::optional<int> run_on_machine(CLI::App& command) {
   if (option == nullptr || option->count() == 0) return std::nullopt;
   const auto text = option->as<std::string>();
   const auto place = machine::parse_place(text);
-  if (place) return machine::run_in_machine(*place, words_without_place());
+  if (place) {
+    const std::vector<std::string> words = words_without_place();
+    fetch_libraries(words);
+    return machine::run_in_machine(*place, words);
+  }
   std::vector<std::string> places = machine_places();
   if (command.get_option_no_throw("--shards") != nullptr) places.emplace_back("slurm");
   if (text != "local") check_word(kOption, text, places);

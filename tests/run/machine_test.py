@@ -98,3 +98,19 @@ def test_what_is_no_kernel_is_refused_with_what_qemu_says(tmp_path):
     image = tmp_path / "vmlinuz-1"
     image.write_bytes(b"no kernel" * 1000)
     refused(zerotax("doctor", "--on", f"vm:{image}", timeout=120), 3, "the virtual machine failed", "it said: ")
+
+
+def test_mimalloc_1104_where_huge_pages_are_always_granted(tmp_path):
+    """calloc of 1 GB over and over, as it was reported: 2.0.9 writes zeros over all of it, 3.6.0 of sid does not."""
+    file = tmp_path / "run.json"
+    done = or_skip(on("vm:trixie,thp=always,memory=6GiB", "run", "--allocator", "mimalloc", "--allocator", "jemalloc",
+                      "--allocator", "later=deb:sid/libmimalloc3", "--size", "1GB", "--ops", 3, "--thp", "always",
+                      "--timeout", 400, "--audit-only", "--json", file))
+    assert done.returncode == 0, done.stderr
+    run = json.loads(file.read_text())
+    assert run["environment"]["thp"] == "always"
+    mimalloc, jemalloc, later = run["points"]
+    assert mimalloc["version"] != "2.0.9" or mimalloc["redundant_zeroed_bytes"] >= 10**9
+    assert jemalloc["redundant_zeroed_bytes"] == later["redundant_zeroed_bytes"] == 0
+    # An untouched gigabyte: what huge pages make a process hold beyond what it holds without.
+    assert later["held"]["bytes"] - later["held"]["without_huge_bytes"] < 4 * MIB
