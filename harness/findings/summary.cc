@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/size.h"
+#include "base/units.h"
 #include "files/output_file.h"
 #include "judge/find.h"
 #include "os/page.h"
