@@ -187,6 +187,12 @@ def watches_inline_stores(run):
     return run["environment"]["pagemap_scan"] is True and tracking.startswith("userfaultfd,")
 
 
+def huge_pages_setting():
+    """What the system grants: "always", "madvise", "never"; "" without huge pages."""
+    setting = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return setting.read_text().split("[")[1].split("]")[0] if setting.exists() else ""
+
+
 def one_fault_brings_one_page(run):
     return run["environment"]["thp"] != "always"
 

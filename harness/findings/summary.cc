@@ -20,24 +20,25 @@ const std::vector<std::string> kNeedlessRules{"redundant-fresh", "redundant-reus
 /// The rule whose findings say what huge pages make a process hold beyond what it holds without them.
 constexpr const char* kHugePagesRule = "huge-page-zeroing";
 
+bool is_of(const AllocatorFindings& findings, const AllocatorTax& tax) {
+  return findings.allocator == tax.allocator && findings.version.value_or("") == tax.version && findings.env == tax.env;
+}
+
 /// What the counts leave out, for they are of small pages; nothing where no point was measured with huge pages.
 std::optional<std::string> huge_pages_text(const std::vector<Point>& points, const Verdicts& verdicts) {
   const bool measured = std::any_of(points.begin(), points.end(),
                                     [](const Point& point) { return point.count(Metric::kHeldBytes).has_value(); });
   if (!measured) return std::nullopt;
-  std::string text = fmt::format("Counts are of pages of {}.", format_size(kPageBytes));
-  const std::size_t nothing = text.size();
+  std::string told;
   for (const AllocatorFindings& one : find_findings(points, {}, {}, {kHugePagesRule})) {
     if (one.findings.empty()) continue;
-    const auto tax =
-        std::find_if(verdicts.allocators.begin(), verdicts.allocators.end(), [&](const AllocatorTax& each) {
-          return each.allocator == one.allocator && each.version == one.version.value_or("") && each.env == one.env;
-        });
-    text += fmt::format(" Under {}, {}.", tax == verdicts.allocators.end() ? one.allocator : tax->label,
+    const auto tax = std::find_if(verdicts.allocators.begin(), verdicts.allocators.end(),
+                                  [&](const AllocatorTax& each) { return is_of(one, each); });
+    told += fmt::format(" Under {}, {}.", tax == verdicts.allocators.end() ? one.allocator : tax->label,
                         one.findings.front().title);
   }
-  if (text.size() == nothing) text += " With huge pages no process holds much more.";
-  return text;
+  return fmt::format("Counts are of pages of {}.{}", format_size(kPageBytes),
+                     told.empty() ? " With huge pages no process holds much more." : told);
 }
 
 /// As an allocator's project's data says of the findings.
@@ -45,7 +46,7 @@ OrNull<KnownRemedies> avoid_of(const AllocatorTax& tax, const std::vector<Alloca
   if (tax.redundant.spans.empty()) return std::nullopt;
   OrNull<KnownRemedies> remedies{std::in_place};
   for (const AllocatorFindings& one : all) {
-    if (one.allocator != tax.allocator || one.version.value_or("") != tax.version || one.env != tax.env) continue;
+    if (!is_of(one, tax)) continue;
     std::vector<Finding> needless = one.findings;
     // Of the first calls of a process the rule says so in the name.
     std::erase_if(needless, [](const auto& finding) { return finding.name.starts_with(finding.rule + "-first"); });

@@ -59,9 +59,11 @@ class Search {
   /// A size between two that are not neighbours: on one side of a likely threshold, then on its other side.
   [[nodiscard]] std::uint64_t between(std::uint64_t low, std::uint64_t high) const {
     const auto at = likely_.upper_bound(low);
-    if (at == likely_.end() || *at > high) return low + (high - low) / 2;
-    if (*at - 1 > low) return *at - 1;
-    return *at < high ? *at : low + (high - low) / 2;
+    if (at != likely_.end() && *at <= high) {
+      if (*at - 1 > low) return *at - 1;
+      if (*at < high) return *at;
+    }
+    return low + (high - low) / 2;
   }
 
   void bisect(const Probed& low, const Probed& high) {

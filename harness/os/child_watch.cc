@@ -1,7 +1,6 @@
 #include "os/child_watch.h"
 
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <csignal>
 
 #include "os/memory.h"
+#include "os/pidfd.h"
 #include "os/stopped.h"
 
 namespace zerotax {
@@ -99,7 +99,7 @@ void drain(UniqueFd& fd, std::string& text) {
 
 void watch_child(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, UniqueFd& out,
                  UniqueFd& err, ChildResult& result) {
-  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const UniqueFd process = open_pidfd(pid);
   Stopwatch time;
   bool killed = false;
   while (!killed) {

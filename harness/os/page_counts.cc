@@ -34,12 +34,12 @@ PageCounts::PageCounts(const PerfScope& scope) : scope_(scope), cpus_(scope.is_o
 
 void PageCounts::open_sources() {
   allow_many_files();
-  if (const auto event = read_trace_event("kmem/mm_page_alloc")) allocation_ = event->id;
   // An event in a thread costs it at each change of threads: of a server of many small requests, several percent.
   if (scope_.light && !cpus_) {
     why_no_pages_ = kLightPages;
     return;
   }
+  if (const auto event = read_trace_event("kmem/mm_page_alloc")) allocation_ = event->id;
   if (cpus_ && !open_all(Source::kFaults)) cpus_ = false;
   if (!cpus_ && !open_all(Source::kFaults)) {
     whole_ = false;

@@ -1,15 +1,13 @@
 #include "run/process_wait.h"
 
 #include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "os/clock.h"
+#include "os/pidfd.h"
 #include "os/process_info.h"
-#include "os/unique_fd.h"
 #include "run/interrupt.h"
 #include "run/progress.h"
 
@@ -26,7 +24,7 @@ bool wait(const std::string& what, const std::string& name, double seconds, pid_
           const std::function<void()>& look) {
   const auto has_ended = [pid] { return pid != 0 && !is_running(pid); };
   // Tells of its end at once. Without it (Linux < 5.3, or another's process) one looks.
-  const UniqueFd end(pid == 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const UniqueFd end = pid == 0 ? UniqueFd() : open_pidfd(pid);
   const int pause_ms = look || (pid != 0 && !end) ? kLookMs : kIdleMs;
   const std::int64_t start = monotonic_ns();
   const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(seconds)));

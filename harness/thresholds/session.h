@@ -50,8 +50,9 @@ class ThresholdSession {
   /// axes or versions are ignored. Throws UsageError if it is not such an object; `file` is for the message.
   void resume(const Json& earlier, const std::string& file);
 
-  /// Searches the lanes that are missing, side by side, with progress; here, or as a Slurm job, which needs a folder.
-  /// `on_lane` is called after each. Returns the number of the signal that ended it early, or 0. Throws as fleet::run.
+  /// Searches the lanes that are missing, allocators side by side, with progress; here, or as a Slurm job, which needs
+  /// a folder. `on_lane` is called after each. Returns the number of the signal that ended it early, or 0. Throws as
+  /// fleet::run.
   int run(const std::function<void()>& on_lane = {}, const fleet::Place& place = {}, const SearchFolder& folder = {});
 
   [[nodiscard]] const std::vector<ThresholdLane>& lanes() const { return lanes_; }

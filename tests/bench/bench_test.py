@@ -25,7 +25,6 @@ def benchmark(document, name):
     return found
 
 
-@pytest.mark.long("sixty processes")
 def test_the_one_that_depends_on_the_order_is_named(found):
     done, document = found
     verdicts = {each["name"]: each["verdict"] for each in document["benchmarks"]}

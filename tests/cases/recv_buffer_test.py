@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from allocators_here import available, library_of, only_version
 from conftest import (
-    BUILD, MIB, ZEROTAX, clean_environment, csv_rows, measure, mostly_long, point_of, read_folder, zerotax)
+    BUILD, MIB, ZEROTAX, clean_environment, csv_rows, measure, point_of, read_folder, zerotax)
 from waiting import servers_of, wait_for
 
 MB100 = 100_000_000
@@ -63,7 +63,7 @@ def test_glibc_zeroes_nothing_of_a_large_buffer_and_populates_what_is_received(c
 
 @pytest.mark.long("100 MB for each record")
 @available("largecache")
-@pytest.mark.parametrize("case", mostly_long(["recv_buffer", "recv_buffer_tcp"], ["recv_buffer"], "without TLS the same"))
+@pytest.mark.parametrize("case", ["recv_buffer", "recv_buffer_tcp"])
 def test_largecache_zeroes_the_whole_100_mb_for_each_record(case):
     point = received("largecache", MB100, case)
     transfer = point["transfer"]

@@ -53,7 +53,7 @@ def lines():
 
 
 LINES = lines()
-# A process each: ./run test tries one of four, of every command.
+# A process each: ./run test tries one of four.
 TRIED = LINES if LONG_TOO else LINES[::4]
 
 

@@ -33,7 +33,6 @@ def test_every_one_of_fifty_thousand_random_faults_is_told_right(size, seed):
     check_told_right(told, truth, again)
 
 
-@pytest.mark.long("50,000 faults more")
 @as_root
 @pytest.mark.parametrize("size", [BASE, HUGE])
 def test_an_ordinary_user_is_told_ninety_nine_of_a_hundred_random_faults_right(size):

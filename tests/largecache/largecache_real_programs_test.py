@@ -82,7 +82,6 @@ for seed in sorted(out):
 """
 
 
-@pytest.mark.long("a real program more")
 def test_python_threads_and_forks_with_large_bytearrays_print_the_same():
     check_same([sys.executable, "-W", "ignore", "-c", PYTHON_PROGRAM])
 

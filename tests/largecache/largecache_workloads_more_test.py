@@ -3,7 +3,6 @@
 import hashlib
 import sys
 
-import pytest
 from conftest import LONG_TOO
 from preloading import KNOBS, SHORT, each_knobs, is_built, needs, run, succeed
 
@@ -37,7 +36,6 @@ if (isMainThread) {
 """
 
 
-@pytest.mark.long("half a minute of node")
 @needs("node")
 def test_node_with_workers_and_zeroed_buffers_prints_the_same(tmp_path):
     (tmp_path / "work.js").write_text(NODE_PROGRAM)

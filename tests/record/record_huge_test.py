@@ -1,14 +1,12 @@
 """`zerotax record` and huge pages: one fault, 2 MiB."""
 
-import pathlib
 import subprocess
 
 import pytest
-from conftest import MIB, is_na
+from conftest import MIB, huge_pages_setting, is_na
 from recording import record
 
 HUGE = 2 * MIB
-SETTING = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 PYTHON = "/usr/bin/python3"
 # numpy#31590: what numpy advises for an array holds for its memory when others have it.
 LATER = """
@@ -24,7 +22,7 @@ for block in later:
 
 
 def test_huge_pages_that_numpy_advised_outlive_its_array():
-    if not SETTING.exists() or "[madvise]" not in SETTING.read_text():
+    if huge_pages_setting() != "madvise":
         pytest.skip("the system's setting is not madvise")
     if subprocess.run([PYTHON, "-c", "import numpy"], check=False, capture_output=True).returncode != 0:
         pytest.skip("no numpy here")

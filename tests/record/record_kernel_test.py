@@ -3,12 +3,11 @@ the faults that the kernel counted and against what the programs are known to do
 
 import functools
 import os
-import pathlib
 import random
 import re
 
 import pytest
-from conftest import BUILD, KIB, LONG_TOO, MIB, PAGE, SOURCE, is_na, mostly_long
+from conftest import BUILD, KIB, LONG_TOO, MIB, PAGE, SOURCE, huge_pages_setting, is_na, mostly_long
 from recording import PROGRAMS, record
 
 REFILL = PROGRAMS / "refill"
@@ -151,12 +150,7 @@ def test_what_the_program_unmaps_is_its_own():
     check_against_the_kernels_count(found)
 
 
-def huge_pages_are_allowed():
-    setting = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    return setting.exists() and "[never]" not in setting.read_text()
-
-
-@pytest.mark.skipif(not huge_pages_are_allowed(), reason="no transparent huge pages here")
+@pytest.mark.skipif(huge_pages_setting() in ("", "never"), reason="no transparent huge pages here")
 def test_huge_pages_count_what_they_populate():
     rounds, size = 30, 8 * MIB
     found = refill("huge", rounds, 1, size, **UNMAP)
@@ -168,7 +162,7 @@ def test_huge_pages_count_what_they_populate():
     assert found.json["tax"]["fault_cost"]["huge_ns_per_byte"] > 0
 
 
-@pytest.mark.skipif(not huge_pages_are_allowed(), reason="no transparent huge pages here")
+@pytest.mark.skipif(huge_pages_setting() in ("", "never"), reason="no transparent huge pages here")
 def test_of_huge_pages_it_is_said_what_the_program_wrote():
     whole, sparse = (refill(way, 8, 1, 8 * MIB, **UNMAP).totals["huge_blocks"] for way in ("huge", "sparse"))
     assert whole["freed"] == sparse["freed"] == 8

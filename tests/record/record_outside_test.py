@@ -163,14 +163,19 @@ def test_attached_to_a_loop_it_names_the_site_that_the_whole_run_has(static, tmp
     assert "malloc_here" in functions(max(whole.json["sites"], key=lambda site: site["refilled_bytes"]))
 
 
-@root_only
-def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static, tmp_path):
-    with Attached(static, "map", ROUNDS) as target:
-        started = start_record(tmp_path, target.run.pid, "--seconds", 60, "--light")
+def recorded_lightly(folder, *program):
+    """What a program's work took in faults of its own, and what was recorded of it with --light."""
+    with Attached(*program) as target:
+        started = start_record(folder, target.run.pid, "--seconds", 60, "--light")
         target.go_on()
         faults = target.faults()
         started.send_signal(signal.SIGINT)
-        found = Outcome(tmp_path, started, 128 + signal.SIGINT)
+        return faults, Outcome(folder, started, 128 + signal.SIGINT)
+
+
+@root_only
+def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static, tmp_path):
+    faults, found = recorded_lightly(tmp_path, static, "map", ROUNDS)
     kernel = found.totals["kernel"]
     assert faults <= kernel["minor_faults"] <= faults + 5
     assert found.json["outside"]["zeroed_by"] == "sampled" and "--light" in found.json["outside"]["why_no_returns"]
@@ -182,12 +187,7 @@ def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static
 @root_only
 def test_with_light_children_that_ended_before_a_look_are_counted_by_their_parent(static, tmp_path):
     children, pages = 100, MIB // PAGE
-    with Attached(static, "forks", children) as target:
-        started = start_record(tmp_path, target.run.pid, "--seconds", 60, "--light")
-        target.go_on()
-        own = target.faults()
-        started.send_signal(signal.SIGINT)
-        found = Outcome(tmp_path, started, 128 + signal.SIGINT)
+    own, found = recorded_lightly(tmp_path, static, "forks", children)
     # What a child of fork takes to begin and end beside its megabyte.
     assert own + children * pages <= found.totals["kernel"]["minor_faults"] <= own + children * (pages + 60)
 

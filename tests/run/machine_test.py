@@ -37,7 +37,6 @@ def measured_there(tmp_path_factory):
     return run
 
 
-@pytest.mark.long("boots a machine without KVM")
 def test_the_kernel_is_debians_and_inline_stores_are_seen_by_soft_dirty_bits(there):
     environment = there["environment"]
     assert environment["kernel"].startswith("6.1.") and environment["thp"] == "madvise"

@@ -43,7 +43,6 @@ def half():
                  *(word for name in ("none", "fork", "shared_stop") for word in ("--alternative", name)))
 
 
-@pytest.mark.long("a sweep more")
 def test_a_copy_that_waits_for_the_writers_is_never_done_first(half):
     for row in half["rows"]:
         if row["alternative"] == "fork":
@@ -110,7 +109,6 @@ def test_table_and_plot_have_at_most_80_columns_and_say_what_the_marks_are():
     assert "E the child's end, W the writers' end" in done.stdout
 
 
-@pytest.mark.long("a sweep more")
 def test_the_plot_of_an_ordinary_run_is_of_each_alternative():
     done = zerotax("snapshot", "--size", "4MiB", "--rounds", 1, "--alternative", "none", "--alternative", "fork", "--plot")
     assert done.returncode == 0, done.stderr

@@ -1,19 +1,12 @@
 """`--thp`: the memory that a process holds with huge pages and without, and the findings of it."""
 
 import json
-import pathlib
 
 import pytest
-from conftest import KIB, MIB, check_schema, planted, zerotax
+from conftest import KIB, MIB, check_schema, huge_pages_setting, planted, zerotax
 
-SETTING = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 HUGE = 2 * MIB
 WORDS = ["run", *planted("planted_huge"), "--size", 64 * KIB, "--touch", 1, "--ops", 6]
-
-
-def setting():
-    """What the system grants; "" without huge pages."""
-    return SETTING.read_text().split("[")[1].split("]")[0] if SETTING.exists() else ""
 
 
 def held_with(tmp_path, when):
@@ -72,11 +65,11 @@ def test_without_the_option_no_memory_is_measured():
     assert "held" not in json.loads(done.stdout)["points"][0]
 
 
-@pytest.mark.skipif(setting() == "always", reason="this system grants them always")
+@pytest.mark.skipif(huge_pages_setting() == "always", reason="this system grants them always")
 def test_more_than_the_system_grants_says_where_to_have_it():
     done = zerotax(*WORDS, "--thp", "always")
     assert done.returncode == 3 and done.stderr.count("\n") == 1
-    assert f"the system's setting is '{setting()}'" in done.stderr and "--on vm:trixie,thp=always" in done.stderr
+    assert f"the system's setting is '{huge_pages_setting()}'" in done.stderr and "--on vm:trixie,thp=always" in done.stderr
 
 
 def test_a_run_is_resumed_with_its_huge_pages(tmp_path):

@@ -102,7 +102,7 @@ class HoldingsWatch {
   void find_descendants();
   void find_joined();
 
-  std::int64_t looking_share_ = 0;  ///< looking takes one part in so many of the time, at most
+  std::int64_t looking_share_ = 0;  ///< looking takes one part in so many of a CPU, at most
   bool wait_for_child_ = false;
   Joined joined_;
   std::uint64_t began_ticks_ = 0;  ///< since boot
