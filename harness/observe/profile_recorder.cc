@@ -15,7 +15,6 @@
 namespace zerotax {
 namespace {
 
-constexpr std::uint32_t kStackBytes = 16 << 10;
 /// Between two readings of the events: of a command, whose processes may be over soon, with the files that they mapped;
 /// of what runs already and must not notice, as often as the buffers need it.
 constexpr std::chrono::milliseconds kPauseOfCommand{10};
@@ -52,9 +51,9 @@ bool is_in_call(const PerfEvent& sample) {
 
 /// `denied`: becomes the reason why processes that run cannot be sampled.
 PerfSampler sampler_of(const ProfileOptions& options, UserFaults faults, std::string& denied) {
-  if (options.scope.processes.empty()) return {options.hz, kStackBytes, faults};
+  if (options.scope.processes.empty()) return {options.hz, options.stack_bytes, faults};
   try {
-    return {options.hz, kStackBytes, faults, options.scope};
+    return {options.hz, options.stack_bytes, faults, options.scope};
   } catch (const MachineError& refusal) {
     denied = fmt::format("{}; {}", refusal.what(), refusal.remedy());
     return {};
@@ -74,7 +73,7 @@ ProfileRecorder::ProfileRecorder(ProfileOptions options, Each each)
     : options_(std::move(options)),
       kernel_(kernel_symbols()),
       sampler_(sampler_of(options_, fault_sampling(options_, bool{each}, kernel_.known()), data_.denied)),
-      wall_(kStackBytes),
+      wall_(options_.stack_bytes),
       each_(std::move(each)),
       reader_([this] { read_events(); }) {
   try {

@@ -46,6 +46,7 @@ struct ProfileOptions {
   bool by_thread = false;
   PerfScope scope{};                      ///< of processes that run; none: what the calling thread starts
   std::optional<FaultListener> faults{};  ///< then page faults are sampled by UserFaults::kByRate
+  std::uint32_t stack_bytes = 16 << 10;   ///< that each sample copies of the stack
 };
 
 /// Takes and unwinds samples, in a thread of its own, of the program that the calling thread starts between

@@ -15,7 +15,6 @@
 #include "base/names.h"
 #include "observe/call_instruction.h"
 #include "observe/frame_information.h"
-#include "observe/libc_functions.h"
 #include "os/elf_file.h"
 #include "os/process_file.h"
 
@@ -26,7 +25,6 @@ namespace {
 constexpr std::size_t kMostFrames = 192;
 constexpr std::size_t kMostCandidates = 32;
 constexpr int kBase = 3;
-constexpr int kSourceIndex = 4;
 
 char* debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
 
@@ -42,11 +40,6 @@ Elf* own_program() {
     return ::elf_begin(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), ELF_C_READ_MMAP, nullptr);
   }();
   return program;
-}
-
-bool is_file(const Unwinder::Mapping& mapping) {
-  return !mapping.name.empty() && mapping.name[0] == '/' && !mapping.name.starts_with("//") &&
-         !mapping.name.starts_with("/memfd:");
 }
 
 /// The loop itself, and what decides between it and a trampoline: the function of the script stands for both.
@@ -169,12 +162,15 @@ void Unwinder::map(const Mapping& mapping) {
   std::erase_if(mappings_, [&](const Mapping& old) { return old.begin < mapping.end && mapping.begin < old.end; });
   mappings_.push_back(mapping);
   names_.clear();
+  functions_.clear();
   hidden_calls_.forget();
   files_.clear();
   for (const Mapping& each : mappings_) files_.push_back(each.begin);
   ++changes_;
   if (!mapping.name.empty() && mapping.name[0] == '/') new_files_.push_back(mapping);
 }
+
+Dwfl* Unwinder::opened() { return session().dwfl; }
 
 Unwinder::Session& Unwinder::session() {
   if (!session_) {
@@ -215,80 +211,10 @@ Unwinder::Session& Unwinder::session() {
   return *session_;
 }
 
-const std::string& Unwinder::path_of(const Mapping& mapping) const {
-  const auto found = paths_.find({mapping.inode, mapping.name});
-  return found != paths_.end() ? found->second : mapping.name;
-}
-
 const Unwinder::Mapping* Unwinder::mapping_of(std::uint64_t address) const {
   const auto found = std::find_if(mappings_.begin(), mappings_.end(),
                                   [&](const Mapping& each) { return address >= each.begin && address < each.end; });
   return found != mappings_.end() ? &*found : nullptr;
-}
-
-const std::shared_ptr<PerfMap>& Unwinder::scripts() {
-  if (!scripts_) scripts_ = std::make_shared<PerfMap>(static_cast<pid_t>(pid_));
-  return scripts_;
-}
-
-const PerfMapNames::Entry* Unwinder::script(std::uint64_t address) {
-  const Mapping* mapping = mapping_of(address);
-  if (mapping != nullptr && is_file(*mapping)) return nullptr;
-  return scripts()->find(address);
-}
-
-void Unwinder::note_scripts(ScriptNames& names) {
-  for (const Mapping& mapping : mappings_) {
-    if (interpreter_of(mapping.name).name.empty()) continue;
-    scripts()->read();
-    names.add(mapping.name, !scripts_->empty(), scripts_->problem());
-  }
-}
-
-const Frame& Unwinder::name(std::uint64_t address) {
-  if (const PerfMapNames::Entry* entry = script(address)) {
-    script_frame_ = script_frame(entry->function);
-    script_frame_.address = address;
-    script_frame_.offset = address - entry->begin;
-    return script_frame_;
-  }
-  const auto known = names_.find(address);
-  if (known != names_.end()) return known->second;
-  Frame frame{fmt::format("{:#x}", address), "", address, 0};
-  const Mapping* mapping = mapping_of(address);
-  if (mapping != nullptr) {
-    frame.module = file_name(mapping->name);
-    frame.function = fmt::format("{:#x}", address - mapping->begin + mapping->file_offset);
-  }
-  Dwfl_Module* module = ::dwfl_addrmodule(session().dwfl, address);
-  GElf_Addr bias = 0;
-  if (module != nullptr && mapping != nullptr && ::dwfl_module_getelf(module, &bias) != nullptr) {
-    frame.function = fmt::format("{:#x}", address - bias);  // as addr2line(1) and objdump(1) number it
-  }
-  GElf_Off offset = 0;
-  GElf_Sym symbol_entry{};
-  const char* symbol = module != nullptr
-                           ? ::dwfl_module_addrinfo(module, address, &offset, &symbol_entry, nullptr, nullptr, nullptr)
-                           : nullptr;
-  if (symbol != nullptr && !is_of_another(module, address, offset, symbol_entry)) {
-    frame.function = demangled(symbol);
-    frame.offset = offset;
-  } else if (module != nullptr && mapping != nullptr) {
-    const CodeStart start = code_start(module, address);
-    const std::string own = libc_function(path_of(*mapping), start.in_file);
-    if (!own.empty()) {
-      frame.function = own;
-      frame.offset = address - start.in_memory;
-    }
-  }
-  return names_.emplace(address, std::move(frame)).first->second;
-}
-
-std::uint64_t Unwinder::function_start(std::uint64_t address) {
-  const Frame& frame = name(address);
-  if (frame.offset != 0) return address - frame.offset;
-  Dwfl_Module* module = ::dwfl_addrmodule(session().dwfl, address);
-  return module != nullptr ? code_start(module, address).in_memory : 0;
 }
 
 void Unwinder::unwind(Session& session, std::uint64_t frame_pointer) {
@@ -383,19 +309,6 @@ void Unwinder::find_frame_pointer(Session& session, const ReadMemory& read) {
   }
   session.addresses = addresses;
   session.exact = exact;
-}
-
-Fill Unwinder::fill(const PerfEvent& sample) {
-  if (!sample.has_user || sample.few_registers) return Fill::kNone;
-  const std::uint64_t address = sample.registers[kProgramCounter];
-  const Frame& frame = name(address);
-  if (frame.function.find("bzero") != std::string::npos) return Fill::kZeros;
-  if (frame.function.find("memset") == std::string::npos) return Fill::kNone;
-  const Mapping* mapping = mapping_of(address);
-  Dwfl_Module* module = ::dwfl_addrmodule(session().dwfl, address);
-  if (mapping == nullptr || module == nullptr) return Fill::kUnknown;
-  const bool ours = !libc_function(path_of(*mapping), code_start(module, address).in_file).empty();
-  return ours && memset_keeps_its_value() ? fill_of_register(sample.registers[kSourceIndex]) : Fill::kUnknown;
 }
 
 }  // namespace zerotax

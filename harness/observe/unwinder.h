@@ -17,6 +17,8 @@
 #include "observe/perf_map.h"
 #include "os/perf_sampler.h"
 
+struct Dwfl;  // of elfutils
+
 namespace zerotax {
 
 /// One process as its samples see it: what is mapped where, and from that the names of the functions on a stack.
@@ -73,11 +75,14 @@ class Unwinder {
 
   /// The files that were mapped since are opened: only of a process that is sampled.
   Session& session();
+  Dwfl* opened();
   [[nodiscard]] std::uint64_t function_start(std::uint64_t address);
   void unwind(Session& session, std::uint64_t frame_pointer);
   void find_frame_pointer(Session& session, const ReadMemory& read);
   /// The file can be read by it.
   [[nodiscard]] const std::string& path_of(const Mapping& mapping) const;
+  /// A function that has been named before: a look at a symbol table takes as long as the table.
+  const Frame* name_again(std::uint64_t address);
   /// The function of a script at an address that is in no file, or nullptr.
   const PerfMapNames::Entry* script(std::uint64_t address);
 
@@ -91,6 +96,7 @@ class Unwinder {
   std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;
   std::unordered_map<std::uint64_t, Frame> names_;
+  std::map<std::uint64_t, std::pair<std::uint64_t, Frame>> functions_;  ///< by their begin: their end, and their name
   Frame script_frame_;  ///< the last one: memory that is no file's may be used for other code
   HiddenCalls hidden_calls_;
 };

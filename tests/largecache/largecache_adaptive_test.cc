@@ -18,10 +18,10 @@ constexpr Costs kCosts{
 
 // Which pages of a block are populated. Their number and that of their runs are kept up to date: a call that counted
 // them would take a step for each page, and the sanitizers make each step slow.
-class Pages {
+class PlainPages {
  public:
   // One more at either end, never populated, so that each page has two neighbours.
-  explicit Pages(std::uint32_t pages) : populated_(pages + std::size_t{2}, 0) {}
+  explicit PlainPages(std::uint32_t pages) : populated_(pages + std::size_t{2}, 0) {}
 
   [[nodiscard]] bool has(std::uint32_t page) const { return populated_[page + 1] != 0; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
@@ -138,7 +138,7 @@ class Simulated {
 
   std::uint32_t pages_;
   Costs real_;
-  Pages populated_;
+  PlainPages populated_;
   History history_;
   double ns_ = 0;
   int looks_ = 0;

@@ -7,11 +7,10 @@
 #include <string>
 
 #include "largecache/config.h"
+#include "largecache_testing.h"
 
 namespace zerotax::largecache {
 namespace {
-
-constexpr std::size_t kGiB = std::size_t{1} << 30;
 
 std::map<std::string, std::string>& known_variables() {
   static std::map<std::string, std::string> variables;

@@ -18,13 +18,8 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kGiB = std::size_t{1} << 30;
 constexpr std::size_t kSlice = 16 * kKiB;
 constexpr std::size_t kSegment = 4 * kMiB;
-
-bool is_aligned(const void* pointer, std::size_t alignment) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
-}
 
 // A heap that gives back what it holds.
 class Emulation : public testing::Test {

@@ -202,12 +202,6 @@ TEST_P(Extremes, ReallocAroundWhatIsLargeKeepsTheBytes) {
   EXPECT_EQ(statistics_of(heap_).in_use_bytes, 0U);
 }
 
-std::vector<const Policy*> all_policies() {
-  std::vector<const Policy*> policies;
-  for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) policies.push_back(*policy);
-  return policies;
-}
-
 INSTANTIATE_TEST_SUITE_P(All, Extremes, testing::ValuesIn(all_policies()), [](const auto& all) {
   std::string name = all.param->name;
   std::ranges::replace(name, '-', '_');

@@ -45,10 +45,6 @@ std::size_t mapped_pages() {
   return pages;
 }
 
-bool is_aligned(const void* pointer, std::size_t alignment) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
-}
-
 TEST_F(Family, SendsRequestsAboveTheThresholdToTheLargeHeapAndNoOthers) {
   void* const small_block = malloc(heap_, 130'048);
   void* const large_block = malloc(heap_, 130'049);

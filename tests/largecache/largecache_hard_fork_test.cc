@@ -14,9 +14,9 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kSize = 256 * kKiB;
+constexpr std::size_t kForkSize = 256 * kKiB;
 
-class Fork : public testing::TestWithParam<Way> {};
+class HardFork : public testing::TestWithParam<Way> {};
 
 LargeHeap* forking_heap = nullptr;
 
@@ -37,9 +37,10 @@ void install_handlers(LargeHeap& heap) {
 
 /// Takes a block, which must be zero, writes `mine` to pages of it that depend on `round`, and gives it back.
 bool one_round(HardHeap& heap, std::size_t round, char mine) {
-  char* const block = heap.calloc(kSize + round % 3 * kPage);
-  if (block == nullptr || !is_zero(block, kSize + round % 3 * kPage)) return false;
-  for (std::size_t at = round % 5 * kPage; at < kSize; at += (round % 7 + 1) * kPage) block[at + round % 4096] = mine;
+  char* const block = heap.calloc(kForkSize + round % 3 * kPage);
+  if (block == nullptr || !is_zero(block, kForkSize + round % 3 * kPage)) return false;
+  for (std::size_t at = round % 5 * kPage; at < kForkSize; at += (round % 7 + 1) * kPage)
+    block[at + round % 4096] = mine;
   const bool kept = block[round % 5 * kPage + round % 4096] == mine;
   heap.deallocate(block);
   return kept;
@@ -53,7 +54,7 @@ bool rounds(HardHeap& heap, std::size_t count, char mine) {
 }
 
 // The parent's threads hold blocks in each of whose pages a byte of theirs stands: none may become a child's.
-TEST_P(Fork, InOneThreadWhileOthersAllocate) {
+TEST_P(HardFork, InOneThreadWhileOthersAllocate) {
   HardHeap heap(GetParam());
   install_handlers(heap.heap());
   std::atomic<bool> stop{false};
@@ -61,11 +62,11 @@ TEST_P(Fork, InOneThreadWhileOthersAllocate) {
   std::vector<std::thread> threads;
   for (char mine = 1; mine <= 3; ++mine) {
     threads.emplace_back([&, mine] {
-      char* const held = heap.calloc(kSize);
-      std::memset(held, mine, kSize);
+      char* const held = heap.calloc(kForkSize);
+      std::memset(held, mine, kForkSize);
       for (std::size_t round = 0; !stop; ++round) {
         if (!one_round(heap, round, mine)) ++wrong;
-        if (!all_bytes(held, kSize, static_cast<unsigned char>(mine))) ++wrong;
+        if (!all_bytes(held, kForkSize, static_cast<unsigned char>(mine))) ++wrong;
       }
       heap.deallocate(held);
     });
@@ -98,18 +99,18 @@ int status_of(pid_t child) {
 
 // Pages that are clean in the parent are dirty in the child, and the other way round: whoever asks the parent's pagemap
 // hands out what he has written himself.
-TEST_P(Fork, PastTheHandlersBelievesNothingOfTheParents) {
+TEST_P(HardFork, PastTheHandlersBelievesNothingOfTheParents) {
   for (const unsigned long flags : {0UL, static_cast<unsigned long>(CLONE_FILES)}) {
     HardHeap heap(GetParam());
     for (std::size_t child = 0; child < 10; ++child) {
-      char* const block = heap.block_with_past(kSize);
+      char* const block = heap.block_with_past(kForkSize);
       block[child * kPage] = 1;
       heap.deallocate(block);
       EXPECT_EQ(status_of(clone_raw(flags,
                                     [&] {
-                                      char* const mine = heap.calloc(kSize);
-                                      if (!is_zero(mine, kSize)) return false;
-                                      std::memset(mine + kSize / 2, 0x77, kSize / 2);
+                                      char* const mine = heap.calloc(kForkSize);
+                                      if (!is_zero(mine, kForkSize)) return false;
+                                      std::memset(mine + kForkSize / 2, 0x77, kForkSize / 2);
                                       heap.deallocate(mine);
                                       if (!rounds(heap, 20, 0x77)) return false;
                                       // and a child of the child
@@ -123,7 +124,7 @@ TEST_P(Fork, PastTheHandlersBelievesNothingOfTheParents) {
 }
 
 // The two run at the same time, with one table of descriptors and two memories. Each opens, and may close, its own.
-TEST_P(Fork, WithSharedDescriptorsBelievesOnlyItsOwn) {
+TEST_P(HardFork, WithSharedDescriptorsBelievesOnlyItsOwn) {
   HardHeap heap(GetParam());
   ASSERT_TRUE(rounds(heap, 5, 0x33));
   for (int child = 0; child < 5; ++child) {
@@ -140,7 +141,7 @@ TEST_P(Fork, WithSharedDescriptorsBelievesOnlyItsOwn) {
 }
 
 // Memory is shared until the child ends: its blocks are the parent's heap's.
-TEST_P(Fork, WithSharedMemoryIsLikeAThread) {
+TEST_P(HardFork, WithSharedMemoryIsLikeAThread) {
   HardHeap heap(GetParam());
   for (int child = 0; child < 10; ++child) {
     static char stack[256 * kKiB];
@@ -152,7 +153,7 @@ TEST_P(Fork, WithSharedMemoryIsLikeAThread) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Fork, testing::ValuesIn(kWays), [](const auto& all) { return name_of(all.param); });
+INSTANTIATE_TEST_SUITE_P(All, HardFork, testing::ValuesIn(kWays), [](const auto& all) { return name_of(all.param); });
 
 }  // namespace
 }  // namespace zerotax::largecache

@@ -11,7 +11,7 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kSize = kMiB;
+constexpr std::size_t kWriteSize = kMiB;
 constexpr std::size_t kFrom = 64 * kPage;  // what is written: block[kFrom, kFrom + kWritten)
 constexpr std::size_t kWritten = 32 * kPage;
 
@@ -109,10 +109,10 @@ class KernelWrites : public testing::TestWithParam<std::tuple<Way, Writer>> {};
 TEST_P(KernelWrites, AreCleared) {
   const auto& [way, writer] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.block_with_past(kSize);
+  char* const block = heap.block_with_past(kWriteSize);
   if (const std::string why = writer.write(block + kFrom); !why.empty()) GTEST_SKIP() << why;
   ASSERT_TRUE(all_bytes(block + kFrom, kWritten, 0xab));
-  EXPECT_EQ(heap.reuse_of(block, kSize), "");
+  EXPECT_EQ(heap.reuse_of(block, kWriteSize), "");
   EXPECT_EQ(heap.after().altered, 0U);
 }
 
@@ -120,10 +120,10 @@ TEST_P(KernelWrites, AreCleared) {
 TEST_P(KernelWrites, AreClearedUnseen) {
   const auto& [way, writer] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.block_with_past(kSize);
+  char* const block = heap.block_with_past(kWriteSize);
   if (const std::string why = writer.write(block + kFrom); !why.empty()) GTEST_SKIP() << why;
   heap.deallocate(block);
-  EXPECT_TRUE(is_zero(heap.calloc(kSize), kSize));
+  EXPECT_TRUE(is_zero(heap.calloc(kWriteSize), kWriteSize));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelWrites, testing::Combine(testing::ValuesIn(kWays), testing::ValuesIn(kWriters)),

@@ -168,12 +168,6 @@ TEST_P(EveryPolicy, LosesNoByteAtTheLimitOfMappings) {
 }
 #endif
 
-std::vector<const Policy*> all_policies() {
-  std::vector<const Policy*> policies;
-  for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) policies.push_back(*policy);
-  return policies;
-}
-
 // The address sanitizer keeps a byte for each eight of the program's.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t kGroupLimit = 36 * kMiB;
@@ -285,7 +279,6 @@ TEST_P(Process, IsInterruptedBySignalsOnAnotherStack) {
   });
 }
 
-const auto kName = [](const auto& all) { return name_of(all.param); };
 INSTANTIATE_TEST_SUITE_P(All, Process, testing::ValuesIn(kWays), kName);
 INSTANTIATE_TEST_SUITE_P(All, EveryPolicy, testing::ValuesIn(all_policies()), [](const auto& all) {
   std::string name = all.param->name;

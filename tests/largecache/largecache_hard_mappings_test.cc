@@ -16,7 +16,7 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kSize = kMiB / 2;  // small, for a page fault takes 20 µs in some virtual machines
+constexpr std::size_t kMappingSize = kMiB / 2;  // small, for a page fault takes 20 µs in some virtual machines
 constexpr std::size_t kMiddle = 40 * kPage;
 constexpr std::size_t kPart = 20 * kPage;
 
@@ -48,7 +48,7 @@ std::string bind_to_node(char* block, Aftermath& /*unused*/) {
 }
 
 std::string name_mapping(char* block, Aftermath& /*unused*/) {
-  return unless(prctl(0x53564d41 /* PR_SET_VMA */, 0, block + kSize - kPage, kPage, "mine") == 0, "PR_SET_VMA");
+  return unless(prctl(0x53564d41 /* PR_SET_VMA */, 0, block + kMappingSize - kPage, kPage, "mine") == 0, "PR_SET_VMA");
 }
 
 std::string seal(char* block, Aftermath& /*unused*/) {
@@ -92,8 +92,8 @@ std::string map_shared(char* block, Aftermath& aftermath) {
 
 std::string share_all(char* block, Aftermath& /*unused*/) {
   const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
-  if (mmap(block, kSize, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return "mmap";
-  std::memset(block, 0xab, kSize);
+  if (mmap(block, kMappingSize, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return "mmap";
+  std::memset(block, 0xab, kMappingSize);
   return "";
 }
 
@@ -122,7 +122,7 @@ std::string watch(char* block, Aftermath& aftermath) {
   api.api = UFFD_API;
   if (mode == UFFDIO_REGISTER_MODE_WP) api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP;
   uffdio_register watched{};
-  watched.range = {reinterpret_cast<std::uint64_t>(block), kSize};
+  watched.range = {reinterpret_cast<std::uint64_t>(block), kMappingSize};
   watched.mode = mode;
   if (ioctl(fd, UFFDIO_API, &api) != 0 || ioctl(fd, UFFDIO_REGISTER, &watched) != 0) {
     close(fd);
@@ -160,7 +160,7 @@ std::string watch(char* block, Aftermath& aftermath) {
 }
 
 std::string huge_and_not_dumped(char* block, Aftermath& aftermath) {
-  const std::string why = advise<MADV_HUGEPAGE, 0, kSize>(block, aftermath);
+  const std::string why = advise<MADV_HUGEPAGE, 0, kMappingSize>(block, aftermath);
   return why.empty() ? advise<MADV_DONTDUMP, kMiddle, kPart>(block, aftermath) : why;
 }
 
@@ -171,27 +171,27 @@ struct Alteration {
 };
 void PrintTo(const Alteration& alteration, std::ostream* out) { *out << alteration.name; }
 
-constexpr std::size_t kLast = kSize - kPage;
+constexpr std::size_t kLast = kMappingSize - kPage;
 constexpr Alteration kAlterations[] = {
-    {"all_read_only", &change_protection<PROT_READ, 0, kSize>},
+    {"all_read_only", &change_protection<PROT_READ, 0, kMappingSize>},
     {"first_page_read_only", &change_protection<PROT_READ, 0, kPage>},
     {"part_read_only", &change_protection<PROT_READ, kMiddle, kPart>},
     {"last_page_read_only", &change_protection<PROT_READ, kLast, kPage>},
-    {"all_without_access", &change_protection<PROT_NONE, 0, kSize>},
+    {"all_without_access", &change_protection<PROT_NONE, 0, kMappingSize>},
     {"first_page_without_access", &change_protection<PROT_NONE, 0, kPage>},
     {"part_without_access", &change_protection<PROT_NONE, kMiddle, kPart>},
     {"last_page_without_access", &change_protection<PROT_NONE, kLast, kPage>},
     {"part_executable", &change_protection<PROT_READ | PROT_WRITE | PROT_EXEC, kMiddle, kPart>},
     {"part_locked", &lock_in_memory<kMiddle, kPart>},
-    {"all_locked", &lock_in_memory<0, kSize>},
+    {"all_locked", &lock_in_memory<0, kMappingSize>},
     {"part_not_for_children", &advise<MADV_DONTFORK, kMiddle, kPart>},
     {"part_wiped_in_children", &advise<MADV_WIPEONFORK, kMiddle, kPart>},
-    {"all_not_dumped", &advise<MADV_DONTDUMP, 0, kSize>},
-    {"all_huge", &advise<MADV_HUGEPAGE, 0, kSize>, true},
-    {"part_huge", &advise<MADV_HUGEPAGE, kPage, kSize - kPage>, true},
+    {"all_not_dumped", &advise<MADV_DONTDUMP, 0, kMappingSize>},
+    {"all_huge", &advise<MADV_HUGEPAGE, 0, kMappingSize>, true},
+    {"part_huge", &advise<MADV_HUGEPAGE, kPage, kMappingSize - kPage>, true},
     {"part_never_huge", &advise<MADV_NOHUGEPAGE, kMiddle, kPart>, true},
     {"part_huge_and_not_dumped", &huge_and_not_dumped},
-    {"all_mergeable", &advise<MADV_MERGEABLE, 0, kSize>},
+    {"all_mergeable", &advise<MADV_MERGEABLE, 0, kMappingSize>},
     {"part_bound_to_a_node", &bind_to_node},
     {"last_page_named", &name_mapping},
     {"part_sealed", &seal},
@@ -202,7 +202,7 @@ constexpr Alteration kAlterations[] = {
     {"part_unmapped", &unmap<kMiddle, kPart>},
     {"first_page_unmapped", &unmap<0, kPage>},
     {"last_page_unmapped", &unmap<kLast, kPage>},
-    {"all_unmapped", &unmap<0, kSize>},
+    {"all_unmapped", &unmap<0, kMappingSize>},
     {"part_moved_away", &move_away},
     {"all_watched_for_missing_pages", &watch<UFFDIO_REGISTER_MODE_MISSING>},
     {"all_watched_for_writes", &watch<UFFDIO_REGISTER_MODE_WP>},
@@ -213,10 +213,10 @@ class Altered : public testing::TestWithParam<std::tuple<Way, Alteration>> {};
 TEST_P(Altered, BlockIsNeverHandedOutAgain) {
   const auto& [way, alteration] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.dirty_block(kSize);
+  char* const block = heap.dirty_block(kMappingSize);
   Aftermath aftermath;
   if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
-  EXPECT_EQ(heap.reuse_of(block, kSize), "");
+  EXPECT_EQ(heap.reuse_of(block, kMappingSize), "");
   EXPECT_EQ(aftermath ? aftermath() : "", "");
   const std::size_t discarded = alteration.taken_back ? 0 : 1;
   EXPECT_EQ(heap.after().altered, discarded);
@@ -227,12 +227,12 @@ TEST_P(Altered, BlockIsNeverHandedOutAgain) {
 TEST_P(Altered, BlockThatIsShortenedIsNotEither) {
   const auto& [way, alteration] = GetParam();
   HardHeap heap(way);
-  char* const block = heap.dirty_block(kSize);
+  char* const block = heap.dirty_block(kMappingSize);
   Aftermath aftermath;
   if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
-  ASSERT_TRUE(heap.heap().resize_in_place(block, kSize, kSize / 2));
-  const bool shortened = heap.heap().usable_size(block) == kSize / 2;
-  EXPECT_EQ(heap.reuse_of(block, kSize / 2), "");
+  ASSERT_TRUE(heap.heap().resize_in_place(block, kMappingSize, kMappingSize / 2));
+  const bool shortened = heap.heap().usable_size(block) == kMappingSize / 2;
+  EXPECT_EQ(heap.reuse_of(block, kMappingSize / 2), "");
   EXPECT_EQ(aftermath ? aftermath() : "", "");
   const bool only_behind = std::string(alteration.name).starts_with("last_page");
   EXPECT_EQ(heap.after().altered, alteration.taken_back || (shortened && only_behind) ? 0U : 1U);
@@ -245,12 +245,12 @@ TEST_P(Altered, BlockIsNotCutEither) {
   HardHeap heap(way);
   if (!heap.heap().policy().foresees_growth) GTEST_SKIP() << "this policy cuts no block";
   auto* const block = static_cast<char*>(heap.heap().allocate(kLong, 1, Contents::kAny));
-  std::memset(block, 0xab, kSize);
+  std::memset(block, 0xab, kMappingSize);
   Aftermath aftermath;
   if (const std::string why = alteration.deed(block, aftermath); !why.empty()) GTEST_SKIP() << why;
   heap.deallocate(block);
   auto* const quarter = static_cast<char*>(heap.heap().allocate(kLong / 4, 1, Contents::kAny));
-  std::memset(quarter, 1, kSize);
+  std::memset(quarter, 1, kMappingSize);
   EXPECT_EQ(heap.counters().altered, alteration.taken_back ? 0U : 1U);
   heap.deallocate(quarter);
   EXPECT_EQ(aftermath ? aftermath() : "", "");
@@ -267,7 +267,7 @@ class Undone : public testing::TestWithParam<Way> {};
 TEST_P(Undone, ChangesOfAMappingAreNone) {
   for (const bool lock : {false, true}) {
     HardHeap heap(GetParam());
-    char* const block = heap.dirty_block(kSize);
+    char* const block = heap.dirty_block(kMappingSize);
     if (lock) {
       if (syscall(SYS_mlock, block + kMiddle, kPart) != 0) GTEST_SKIP() << "mlock: " << std::strerror(errno);
       syscall(SYS_munlock, block + kMiddle, kPart);
@@ -275,7 +275,7 @@ TEST_P(Undone, ChangesOfAMappingAreNone) {
       mprotect(block + kMiddle, kPart, PROT_NONE);
       mprotect(block + kMiddle, kPart, PROT_READ | PROT_WRITE);
     }
-    EXPECT_EQ(heap.reuse_of(block, kSize), "");
+    EXPECT_EQ(heap.reuse_of(block, kMappingSize), "");
     EXPECT_EQ(heap.after().altered, 0U);
   }
 }
@@ -283,11 +283,11 @@ TEST_P(Undone, ChangesOfAMappingAreNone) {
 // malloc, too, must not give out what cannot be written to.
 TEST_P(Undone, OrNotMallocGivesAWritableBlock) {
   HardHeap heap(GetParam());
-  char* const block = heap.dirty_block(kSize);
+  char* const block = heap.dirty_block(kMappingSize);
   mprotect(block + kMiddle, kPart, PROT_READ);
   heap.deallocate(block);
-  auto* const other = static_cast<char*>(heap.heap().allocate(kSize, 1, Contents::kAny));
-  std::memset(other, 1, kSize);
+  auto* const other = static_cast<char*>(heap.heap().allocate(kMappingSize, 1, Contents::kAny));
+  std::memset(other, 1, kMappingSize);
   EXPECT_EQ(heap.counters().altered, 1U);
   heap.deallocate(other);
 }

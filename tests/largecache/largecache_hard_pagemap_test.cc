@@ -24,7 +24,7 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kSize = kMiB;
+constexpr std::size_t kPagemapSize = kMiB;
 
 /// The same, and whether the heap went back to clearing without looking.
 std::string without_looking(HardHeap& heap, const Way& way) {
@@ -36,11 +36,12 @@ std::string without_looking(HardHeap& heap, const Way& way) {
   if (hits < kRounds - 1) return "the block was not reused";
   const std::uint64_t zeroed = after.zeroed_bytes - before.zeroed_bytes;
   const std::uint64_t purged = after.purged_bytes - before.purged_bytes;
-  const bool all = std::string(way.policy) == "dirty" ? zeroed == hits * kSize : zeroed + purged >= hits * kSize;
+  const bool all =
+      std::string(way.policy) == "dirty" ? zeroed == hits * kPagemapSize : zeroed + purged >= hits * kPagemapSize;
   return all ? "" : "cleared " + std::to_string(zeroed) + " + " + std::to_string(purged) + " bytes only";
 }
 
-class Process : public testing::TestWithParam<Way> {};
+class PagemapProcess : public testing::TestWithParam<Way> {};
 
 // SECCOMP_RET_ERRNO for PAGEMAP_SCAN alone.
 bool forbid(unsigned error) {
@@ -58,7 +59,7 @@ bool forbid(unsigned error) {
 }
 
 // 0: the call seems to succeed, and nothing is done.
-TEST_P(Process, WithoutPagemapScanClearsAll) {
+TEST_P(PagemapProcess, WithoutPagemapScanClearsAll) {
   for (const unsigned error : {ENOTTY, EINVAL, EPERM, ENOSYS, 0}) {
     for (const bool in_the_middle : {false, true}) {
       EXPECT_GOOD_IN_CHILD([&]() -> std::string {
@@ -73,7 +74,7 @@ TEST_P(Process, WithoutPagemapScanClearsAll) {
   }
 }
 
-TEST_P(Process, WithoutADescriptorLeftClearsAll) {
+TEST_P(PagemapProcess, WithoutADescriptorLeftClearsAll) {
   for (const bool in_the_middle : {false, true}) {
     EXPECT_GOOD_IN_CHILD([&]() -> std::string {
       HardHeap heap(GetParam());
@@ -118,7 +119,7 @@ std::string open_anothers(pid_t other, off_t position) {
   return "";
 }
 
-TEST_P(Process, BelievesNobodyElsesPagemap) {
+TEST_P(PagemapProcess, BelievesNobodyElsesPagemap) {
   for (const off_t position : {off_t{0}, off_t{1} << 61, off_t{LLONG_MAX}}) {
     EXPECT_GOOD_IN_CHILD([&]() -> std::string {
       const pid_t other = fork();
@@ -142,7 +143,7 @@ TEST_P(Process, BelievesNobodyElsesPagemap) {
 }
 
 // The same while the heap is at it: the number changes hands between its look at the descriptor and its question.
-TEST_P(Process, BelievesNobodyElsesPagemapThatComesInBetween) {
+TEST_P(PagemapProcess, BelievesNobodyElsesPagemapThatComesInBetween) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     const pid_t other = fork();
     if (other == 0) {
@@ -174,7 +175,7 @@ TEST_P(Process, BelievesNobodyElsesPagemapThatComesInBetween) {
   });
 }
 
-TEST_P(Process, WithoutProcClearsAll) {
+TEST_P(PagemapProcess, WithoutProcClearsAll) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return kImpossible;
     mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
@@ -184,7 +185,7 @@ TEST_P(Process, WithoutProcClearsAll) {
   });
 }
 
-TEST_P(Process, InAChrootClearsAll) {
+TEST_P(PagemapProcess, InAChrootClearsAll) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     char folder[] = "/tmp/largecache_hard_XXXXXX";
     if (mkdtemp(folder) == nullptr || chdir(folder) != 0) return kImpossible;
@@ -196,7 +197,7 @@ TEST_P(Process, InAChrootClearsAll) {
 }
 
 // Who has changed its user may not open its own pagemap any more (proc(5), dumpable).
-TEST_P(Process, OfAnotherUserThanItWasClearsAll) {
+TEST_P(PagemapProcess, OfAnotherUserThanItWasClearsAll) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     if (setresuid(65534, 65534, 65534) != 0) return kImpossible;
     HardHeap heap(GetParam());
@@ -222,7 +223,7 @@ TEST(ProcessWithoutItsFirstThread, StillLooks) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Process, testing::ValuesIn(kWays), [](const auto& all) { return name_of(all.param); });
+INSTANTIATE_TEST_SUITE_P(All, PagemapProcess, testing::ValuesIn(kWays), kName);
 
 }  // namespace
 }  // namespace zerotax::largecache

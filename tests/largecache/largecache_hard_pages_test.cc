@@ -9,7 +9,7 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kSize = kMiB;
+constexpr std::size_t kPagesSize = kMiB;
 constexpr std::size_t kHuge = 2 * kMiB;
 
 class Pages : public testing::TestWithParam<Way> {
@@ -50,31 +50,31 @@ Swap* SwappedPages::swap_ = nullptr;
 
 // mincore and "present" both call these pages absent; they hold what was written.
 TEST_P(SwappedPages, AreCleared) {
-  char* const block = heap_.dirty_block(kSize);
-  const std::size_t swapped = page_out(block, kSize);
+  char* const block = heap_.dirty_block(kPagesSize);
+  const std::size_t swapped = page_out(block, kPagesSize);
   ASSERT_GT(swapped, 0U) << "the kernel has swapped nothing out";
-  EXPECT_EQ(reuse_of(block, kSize), "");
+  EXPECT_EQ(reuse_of(block, kPagesSize), "");
   EXPECT_EQ(heap_.after().altered, 0U);
   if (looks(GetParam())) {
-    EXPECT_EQ(zeroed() + purged(), kSize) << "all pages were dirty";
+    EXPECT_EQ(zeroed() + purged(), kPagesSize) << "all pages were dirty";
     EXPECT_GT(purged(), 0U) << "those that are swapped out need not be read to be cleared";
   }
 }
 
 TEST_P(SwappedPages, AreClearedWhileTheyGoAndWhateverWasOffered) {
-  char* const fixed = heap_.dirty_block(kSize);
+  char* const fixed = heap_.dirty_block(kPagesSize);
   heap_.deallocate(fixed);
   std::atomic<bool> stop{false};
   std::thread reclaim([&] {
-    while (!stop) madvise(fixed, kSize, kPageOut);
+    while (!stop) madvise(fixed, kPagesSize, kPageOut);
   });
   int wrong = 0;
   for (int round = 0; round < 60; ++round) {
-    char* const block = heap_.calloc(kSize);
-    if (!is_zero(block, kSize)) ++wrong;
-    std::memset(block, 0xab, kSize);
-    if (round % 3 == 0) madvise(block, kSize, MADV_FREE);
-    if (round % 3 == 1) madvise(block + kSize / 2, kSize / 4, MADV_FREE);
+    char* const block = heap_.calloc(kPagesSize);
+    if (!is_zero(block, kPagesSize)) ++wrong;
+    std::memset(block, 0xab, kPagesSize);
+    if (round % 3 == 0) madvise(block, kPagesSize, MADV_FREE);
+    if (round % 3 == 1) madvise(block + kPagesSize / 2, kPagesSize / 4, MADV_FREE);
     heap_.deallocate(block);
   }
   stop = true;
@@ -84,11 +84,11 @@ TEST_P(SwappedPages, AreClearedWhileTheyGoAndWhateverWasOffered) {
 
 // Pages that are offered and then written to again are kept by the kernel; the others may go at any time.
 TEST_P(SwappedPages, MayBeThoseThatTheProgramHadOffered) {
-  char* const block = heap_.dirty_block(kSize);
-  ASSERT_EQ(madvise(block, kSize, MADV_FREE), 0);
-  for (std::size_t at = 0; at < kSize; at += 2 * kPage) block[at + 17] = 1;
-  page_out(block, kSize);
-  EXPECT_EQ(reuse_of(block, kSize), "");
+  char* const block = heap_.dirty_block(kPagesSize);
+  ASSERT_EQ(madvise(block, kPagesSize, MADV_FREE), 0);
+  for (std::size_t at = 0; at < kPagesSize; at += 2 * kPage) block[at + 17] = 1;
+  page_out(block, kPagesSize);
+  EXPECT_EQ(reuse_of(block, kPagesSize), "");
 }
 
 // More runs of pages than one answer of the kernel holds.
@@ -138,8 +138,8 @@ TEST_P(Pages, ThatTheKernelHasMergedAreClearedAndNoLongerShared) {
   const std::string ksm = "/sys/kernel/mm/ksm/";
   const std::string run = line_of(ksm + "run");
   const std::string pace = line_of(ksm + "pages_to_scan");
-  char* const block = heap_.dirty_block(kSize);
-  if (run.empty() || madvise(block, kSize + witness_size(), MADV_MERGEABLE) != 0) GTEST_SKIP() << "no KSM";
+  char* const block = heap_.dirty_block(kPagesSize);
+  if (run.empty() || madvise(block, kPagesSize + witness_size(), MADV_MERGEABLE) != 0) GTEST_SKIP() << "no KSM";
   if (!set(ksm + "pages_to_scan", "20000") || !set(ksm + "run", "1")) GTEST_SKIP() << "KSM needs root";
   // Read once: the number falls again while the kernel sorts its pages once more.
   int merged = 0;
@@ -148,7 +148,7 @@ TEST_P(Pages, ThatTheKernelHasMergedAreClearedAndNoLongerShared) {
     merged = std::atoi(line_of("/proc/self/ksm_merging_pages").c_str());
   }
   EXPECT_GT(merged, 0) << "all its pages are alike, and none was merged";
-  EXPECT_EQ(reuse_of(block, kSize), "");
+  EXPECT_EQ(reuse_of(block, kPagesSize), "");
   EXPECT_EQ(heap_.after().altered, 0U);
   set(ksm + "run", run);
   set(ksm + "pages_to_scan", pace);
@@ -159,9 +159,9 @@ TEST_P(Pages, ThatTheKernelHasMergedAreClearedAndNoLongerShared) {
 TEST_P(Pages, ThatAreGuardedAreTakenAwayByThoseWhoLook) {
   const int status = status_of_child([this] {
     std::signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler
-    char* const block = heap_.dirty_block(kSize);
+    char* const block = heap_.dirty_block(kPagesSize);
     if (madvise(block + 50 * kPage, 3 * kPage, 102 /* MADV_GUARD_INSTALL */) != 0) return +kImpossibleHere;
-    return heap_.reuse_of(block, kSize).empty() ? +kGood : 1;
+    return heap_.reuse_of(block, kPagesSize).empty() ? +kGood : 1;
   });
   if (status == kImpossibleHere) GTEST_SKIP() << "no MADV_GUARD_INSTALL";
   if (looks(GetParam())) {
@@ -176,20 +176,19 @@ TEST_P(Pages, ThatAreGuardedAreTakenAwayByThoseWhoLook) {
 TEST_P(Pages, ThatAreAllLockedAreCleared) {
   const int status = status_of_child([this] {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return +kImpossibleHere;
-    char* const block = heap_.dirty_block(kSize);
+    char* const block = heap_.dirty_block(kPagesSize);
     const auto before = heap_.counters();
-    const std::string wrong = heap_.reuse_of(block, kSize);
+    const std::string wrong = heap_.reuse_of(block, kPagesSize);
     if (!wrong.empty()) return 1;
     if (heap_.after().altered != 0) return 2;
     if (heap_.after().purged_bytes != before.purged_bytes) return 3;
-    return heap_.after().zeroed_bytes - before.zeroed_bytes == kSize ? +kGood : 4;
+    return heap_.after().zeroed_bytes - before.zeroed_bytes == kPagesSize ? +kGood : 4;
   });
   if (status == kImpossibleHere) GTEST_SKIP() << "mlockall needs root or a limit";
   EXPECT_EQ(status, kGood);
 }
 #endif
 
-const auto kName = [](const auto& all) { return name_of(all.param); };
 INSTANTIATE_TEST_SUITE_P(All, Pages, testing::ValuesIn(kWays), kName);
 INSTANTIATE_TEST_SUITE_P(All, SwappedPages, testing::ValuesIn(kWays), kName);
 

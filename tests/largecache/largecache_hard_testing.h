@@ -31,6 +31,8 @@ inline constexpr Way kWays[] = {{"memset", "new"},   {"purge", "new"},     {"dir
 inline void PrintTo(const Way& way, std::ostream* out) { *out << way.policy << ", " << way.past; }
 inline std::string name_of(const Way& way) { return std::string(way.policy) + "_" + way.past; }
 
+inline const auto kName = [](const auto& all) { return name_of(all.param); };
+
 /// Exit status of a child that runs `body`, which returns whether all went well; 2 of a body: cannot be tried here.
 template <typename Body>
 int status_of_child(const Body& body) {

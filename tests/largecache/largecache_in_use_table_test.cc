@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "largecache/in_use_table.h"
+#include "largecache_testing.h"
 
 namespace zerotax::largecache {
 namespace {
-
-constexpr std::uintptr_t kPage = 4096;
 
 void add(InUseTable& table, std::uintptr_t address, std::size_t size) {
   ASSERT_TRUE(table.reserve());

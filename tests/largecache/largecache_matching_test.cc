@@ -31,12 +31,6 @@ class Matching : public testing::TestWithParam<const char*> {
   LargeHeap heap_{settings_of(GetParam())};
 };
 
-std::int64_t faults_so_far() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_minflt;
-}
-
 TEST_P(Matching, EachGetsItsOwn) {
   char* const filled = filled_block(kMiB);
   char* const clean = get_zero(kMiB);

@@ -10,8 +10,6 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kGiB = std::size_t{1} << 30;
-
 TEST(Policies, HaveNamesOfTheirOwnAndAreFoundByThem) {
   std::set<std::string> names;
   for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) {

@@ -47,12 +47,6 @@ class Reallocs : public testing::TestWithParam<const char*> {
 /// Under the policies that foresee growth.
 class Regrowth : public Reallocs {};
 
-std::int64_t faults_so_far() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_minflt;
-}
-
 TEST_P(Regrowth, KeepsEveryByteAndCopiesNoPageThatItCanMove) {
   const std::int64_t before = faults_so_far();
   char* const block = grow_by_eighths(32 * kMiB);

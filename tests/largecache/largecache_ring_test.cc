@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "largecache/ring.h"
+#include "largecache_testing.h"
 
 namespace zerotax::largecache {
 namespace {
 
 constexpr std::size_t kSlots = 16;
-constexpr std::size_t kPage = 4096;
 
 // What the ring must do, without a ring: oldest first.
 class PlainList {

@@ -10,13 +10,12 @@
 
 #include "largecache/in_use_table.h"
 #include "largecache/lock.h"
+#include "largecache_testing.h"
 
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::uintptr_t kPage = 4096;
-
-TEST(Lock, KnowsAtEveryMomentWhichThreadHasIt) {
+TEST(LockAndSignals, KnowsAtEveryMomentWhichThreadHasIt) {
   Lock lock;
   EXPECT_FALSE(lock.is_interrupted());
   {
@@ -29,7 +28,7 @@ TEST(Lock, KnowsAtEveryMomentWhichThreadHasIt) {
   EXPECT_FALSE(lock.is_interrupted());
 }
 
-TEST(Lock, LetsTheThreadInsideForkInAndKeepsOthersOut) {
+TEST(LockAndSignals, LetsTheThreadInsideForkInAndKeepsOthersOut) {
   Lock lock;
   lock.prepare_fork();
   EXPECT_FALSE(lock.is_interrupted()) << "what it protects is whole";
@@ -52,7 +51,7 @@ TEST(Lock, LetsTheThreadInsideForkInAndKeepsOthersOut) {
   EXPECT_TRUE(entered);
 }
 
-TEST(Lock, IsHadByOneThreadAtATime) {
+TEST(LockAndSignals, IsHadByOneThreadAtATime) {
   constexpr int kThreads = 4;
   constexpr int kTurns = 50'000;
   Lock lock;
@@ -84,7 +83,7 @@ void look(int /*signal*/) {
 }
 
 // Blocks that stay, among others that are put into the same run of slots and taken out of it, and while it grows.
-TEST(InUseTable, ShowsASignalHandlerEveryBlockWhateverItInterrupts) {
+TEST(InUseTableAndSignals, ShowsASignalHandlerEveryBlockWhateverItInterrupts) {
   constexpr std::uintptr_t kHome = 10;
   constexpr long kLooks = 3000;
   InUseTable sizing;

@@ -3,6 +3,7 @@
 #define ZEROTAX_TESTS_UNIT_LARGECACHE_TESTING_H_
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -20,6 +21,7 @@ namespace zerotax::largecache {
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kKiB = std::size_t{1} << 10;
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
+inline constexpr std::size_t kGiB = std::size_t{1} << 30;
 inline constexpr std::size_t kUnlimited = PTRDIFF_MAX;
 
 /// A policy's own settings on a machine of `physical_memory` bytes, 16 GiB unless it says otherwise; nothing decays.
@@ -48,6 +50,23 @@ inline struct largecache_statistics statistics_of(LargeHeap& heap) {
 inline bool all_bytes(const void* start, std::size_t size, unsigned char value) {
   const auto* bytes = static_cast<const unsigned char*>(start);
   return size == 0 || (*bytes == value && std::memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+inline bool is_aligned(const void* pointer, std::size_t alignment) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+}
+
+/// Of this process.
+inline std::int64_t faults_so_far() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+inline std::vector<const Policy*> all_policies() {
+  std::vector<const Policy*> policies;
+  for (const Policy* const* policy = kPolicies; *policy != nullptr; ++policy) policies.push_back(*policy);
+  return policies;
 }
 
 /// Is every byte zero?

@@ -1,4 +1,3 @@
-set(one_by_one TRUE)
 set(libraries largecache_core)
 # A second thread that races on purpose (for a descriptor) would set off the thread sanitizer; and there are many.
 if(ZEROTAX_SANITIZE MATCHES thread)

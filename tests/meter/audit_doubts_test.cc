@@ -17,7 +17,9 @@
 namespace zerotax {
 namespace {
 
-TEST_F(Audit, CountsWhatMemsetLeftOfAPageIfItWasStoredToBeforeOrAfter) {
+class AuditDoubts : public Audit {};
+
+TEST_F(AuditDoubts, CountsWhatMemsetLeftOfAPageIfItWasStoredToBeforeOrAfter) {
   constexpr std::size_t kBytes = 8 * kPageBytes;
   const auto each_page = [](char* block, const std::function<void(char*)>& act) {
     for (std::size_t at = 0; at < kBytes; at += kPageBytes) act(block + at);
@@ -52,7 +54,7 @@ TEST_F(Audit, CountsWhatMemsetLeftOfAPageIfItWasStoredToBeforeOrAfter) {
   }
 }
 
-TEST_F(Audit, ClaimsNothingOfZerosThatTheCallGaveBackToTheKernel) {
+TEST_F(AuditDoubts, ClaimsNothingOfZerosThatTheCallGaveBackToTheKernel) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   constexpr int kGuardInstall = 102;
   constexpr int kGuardRemove = 103;
@@ -84,7 +86,7 @@ TEST_F(Audit, ClaimsNothingOfZerosThatTheCallGaveBackToTheKernel) {
   }
 }
 
-TEST_F(Audit, ClaimsNoStoresOfAnotherThread) {
+TEST_F(AuditDoubts, ClaimsNoStoresOfAnotherThread) {
   constexpr std::size_t kBytes = 32 * kPageBytes;
   char* block = fresh(32);
   audit(block, kBytes, [] {});
@@ -106,7 +108,7 @@ TEST_F(Audit, ClaimsNoStoresOfAnotherThread) {
   samples->na_unseen[0] = '\0';
 }
 
-TEST_F(Audit, KnowsWhatAFileHoldsInPagesThatAreNotMappedYet) {
+TEST_F(AuditDoubts, KnowsWhatAFileHoldsInPagesThatAreNotMappedYet) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   const int file = ::memfd_create("block", MFD_CLOEXEC);
   ASSERT_EQ(::ftruncate(file, kBytes), 0);
@@ -122,7 +124,7 @@ TEST_F(Audit, KnowsWhatAFileHoldsInPagesThatAreNotMappedYet) {
   samples->na_unseen_in_free[0] = samples->na_unseen_pages[0] = '\0';
 }
 
-TEST_F(Audit, LeavesPagesToAnAllocatorThatRegistersThemItself) {
+TEST_F(AuditDoubts, LeavesPagesToAnAllocatorThatRegistersThemItself) {
   constexpr std::size_t kBytes = 4 * kPageBytes;
   char* block = fresh(4);
   audit(block, kBytes, [] {});

@@ -24,12 +24,12 @@ FaultEvent begin(pid_t tid, std::uint64_t time_ns, std::uint64_t error_code) {
   return made;
 }
 
-FaultEvent at(FaultEvent event, std::uint64_t address) {
+FaultEvent at_address(FaultEvent event, std::uint64_t address) {
   event.address = address;
   return event;
 }
 
-Fault fault(std::uint64_t error_code) {
+Fault fault_of_code(std::uint64_t error_code) {
   Fault made;
   made.begin_ns = 1;
   made.end_ns = 2;
@@ -38,7 +38,7 @@ Fault fault(std::uint64_t error_code) {
 }
 
 Fault allocating(std::uint64_t error_code, bool zeroed, unsigned order = 0) {
-  Fault made = fault(error_code);
+  Fault made = fault_of_code(error_code);
   made.allocated = true;
   made.zeroed = zeroed;
   made.order = order;
@@ -53,36 +53,36 @@ const Region kHugetlb{0x1000, 0x2000, 0, false, true, "/anon_hugepage"};
 
 TEST(Fault, AWriteToAProtectedPageIsACopyAReuseOrAZeroFillByWhatItAllocates) {
   EXPECT_EQ(classify(allocating(kWriteProtected, false), &kAnonymous), FaultClass::kCopy);
-  EXPECT_EQ(classify(fault(kWriteProtected), &kAnonymous), FaultClass::kReuse);
+  EXPECT_EQ(classify(fault_of_code(kWriteProtected), &kAnonymous), FaultClass::kReuse);
   EXPECT_EQ(classify(allocating(kWriteProtected, true), &kAnonymous), FaultClass::kZeroFill);
   EXPECT_EQ(classify(allocating(kWriteProtected, false), nullptr), FaultClass::kCopy);
 }
 
 TEST(Fault, TheKernelsOwnFaultsFollowTheSameRules) {
   EXPECT_EQ(classify(allocating(3, false), &kAnonymous), FaultClass::kCopy);
-  EXPECT_TRUE(fault(3).in_kernel());
-  EXPECT_FALSE(fault(kWriteProtected).in_kernel());
+  EXPECT_TRUE(fault_of_code(3).in_kernel());
+  EXPECT_FALSE(fault_of_code(kWriteProtected).in_kernel());
 }
 
 TEST(Fault, ANewAnonymousPageIsAZeroFillUnlessItCameFromElsewhere) {
   EXPECT_EQ(classify(allocating(kWrite, true), &kAnonymous), FaultClass::kZeroFill);
   EXPECT_EQ(classify(allocating(kWrite, false, 9), &kAnonymous), FaultClass::kZeroFill) << "a huge page";
   EXPECT_EQ(classify(allocating(kWrite, false), &kAnonymous), FaultClass::kOther) << "from swap";
-  EXPECT_EQ(classify(fault(kRead), &kAnonymous), FaultClass::kOther) << "the shared zero page";
+  EXPECT_EQ(classify(fault_of_code(kRead), &kAnonymous), FaultClass::kOther) << "the shared zero page";
 }
 
 TEST(Fault, APageOfAFileIsCopiedByAPrivateWriteAndMappedByARead) {
   EXPECT_EQ(classify(allocating(kWrite, false), &kPrivateFile), FaultClass::kCopy);
   EXPECT_EQ(classify(allocating(kWriteProtected, false), &kPrivateFile), FaultClass::kCopy);
-  EXPECT_EQ(classify(fault(kRead), &kPrivateFile), FaultClass::kFile);
-  EXPECT_EQ(classify(fault(kWriteProtected), &kShared), FaultClass::kFile);
+  EXPECT_EQ(classify(fault_of_code(kRead), &kPrivateFile), FaultClass::kFile);
+  EXPECT_EQ(classify(fault_of_code(kWriteProtected), &kShared), FaultClass::kFile);
   EXPECT_EQ(classify(allocating(kWrite, true), &kDevZero), FaultClass::kZeroFill) << "anonymous memory by another name";
   EXPECT_EQ(classify(allocating(kWriteProtected, false), &kDevZero), FaultClass::kCopy);
   EXPECT_EQ(classify(allocating(kWrite, false), &kShared), FaultClass::kFile);
 }
 
 TEST(Fault, WhatCannotBeToldIsOther) {
-  EXPECT_EQ(classify(fault(kWriteProtected), &kHugetlb), FaultClass::kOther);
+  EXPECT_EQ(classify(fault_of_code(kWriteProtected), &kHugetlb), FaultClass::kOther);
   Fault unfinished = allocating(kWriteProtected, false);
   unfinished.end_ns = 0;
   EXPECT_EQ(classify(unfinished, &kAnonymous), FaultClass::kOther);
@@ -114,29 +114,29 @@ TEST(FaultPairing, AnInterruptsOwnFaultTakesNothingFromTheOneItCameAmid) {
   for (const bool before : {true, false}) {  // the fault allocates before the interrupt comes, or after it
     FaultPairing pairing;
     const FaultEvent allocation = event(FaultEvent::Kind::kAllocation, 1, before ? 110 : 130);
-    EXPECT_TRUE(pairing.apply(at(begin(1, 100, kWriteProtected), 0x1234)).empty());
+    EXPECT_TRUE(pairing.apply(at_address(begin(1, 100, kWriteProtected), 0x1234)).empty());
     if (before) {
       EXPECT_TRUE(pairing.apply(allocation).empty());
     }
-    EXPECT_TRUE(pairing.apply(at(begin(1, 120, 0), 0x9000)).empty());
+    EXPECT_TRUE(pairing.apply(at_address(begin(1, 120, 0), 0x9000)).empty());
     if (!before) {
       EXPECT_TRUE(pairing.apply(allocation).empty());
     }
-    const std::vector<Fault> over = pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 140), 0x1234));
+    const std::vector<Fault> over = pairing.apply(at_address(event(FaultEvent::Kind::kEnd, 1, 140), 0x1234));
     ASSERT_EQ(over.size(), 2U);
     EXPECT_EQ(classify(over[0], &kAnonymous), FaultClass::kCopy);
     EXPECT_EQ(over[0].end_ns - over[0].begin_ns, 40U);
     EXPECT_EQ(classify(over[1], nullptr), FaultClass::kOther);
     EXPECT_EQ(over[1].address, 0x9000U);
-    EXPECT_TRUE(pairing.apply(at(begin(1, 200, kWrite), 0x5000)).empty()) << "nothing is open any more";
+    EXPECT_TRUE(pairing.apply(at_address(begin(1, 200, kWrite), 0x5000)).empty()) << "nothing is open any more";
   }
 }
 
 TEST(FaultPairing, AFaultThatEndsShowsThatTheOneBeforeItHadLostItsEnd) {
   FaultPairing pairing;  // a signal's frame, which the kernel writes
-  EXPECT_TRUE(pairing.apply(at(begin(1, 100, kWrite), 0)).empty());
-  EXPECT_TRUE(pairing.apply(at(begin(1, 120, 2), 0x7000)).empty());
-  const std::vector<Fault> over = pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 140), 0x7000));
+  EXPECT_TRUE(pairing.apply(at_address(begin(1, 100, kWrite), 0)).empty());
+  EXPECT_TRUE(pairing.apply(at_address(begin(1, 120, 2), 0x7000)).empty());
+  const std::vector<Fault> over = pairing.apply(at_address(event(FaultEvent::Kind::kEnd, 1, 140), 0x7000));
   ASSERT_EQ(over.size(), 2U);
   EXPECT_EQ(over[0].end_ns, 0U);
   EXPECT_EQ(over[1].end_ns, 140U);
@@ -145,15 +145,16 @@ TEST(FaultPairing, AFaultThatEndsShowsThatTheOneBeforeItHadLostItsEnd) {
 TEST(FaultPairing, FaultsThatNeverEndDoNotPileUp) {
   FaultPairing pairing;
   std::size_t over = 0;
-  for (std::uint64_t time = 0; time < 1000; ++time) over += pairing.apply(at(begin(1, time, 0), time << 12)).size();
+  for (std::uint64_t time = 0; time < 1000; ++time)
+    over += pairing.apply(at_address(begin(1, time, 0), time << 12)).size();
   EXPECT_GE(over, 990U);
 }
 
 TEST(FaultPairing, AnEndWhoseBeginWasLostEndsNothing) {
   FaultPairing pairing;
-  EXPECT_TRUE(pairing.apply(at(begin(1, 100, kWrite), 0x1000)).empty());
-  EXPECT_TRUE(pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 110), 0x2000)).empty());
-  EXPECT_EQ(pairing.apply(at(event(FaultEvent::Kind::kEnd, 1, 120), 0x1abc)).size(), 1U);
+  EXPECT_TRUE(pairing.apply(at_address(begin(1, 100, kWrite), 0x1000)).empty());
+  EXPECT_TRUE(pairing.apply(at_address(event(FaultEvent::Kind::kEnd, 1, 110), 0x2000)).empty());
+  EXPECT_EQ(pairing.apply(at_address(event(FaultEvent::Kind::kEnd, 1, 120), 0x1abc)).size(), 1U);
 }
 
 TEST(FaultPairing, WhatIsAllocatedOutsideAFaultBelongsToNone) {

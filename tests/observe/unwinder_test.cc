@@ -98,9 +98,24 @@ TEST(Unwinder, NamesTheCallsOutermostFirst) {
   const Stack stack = unwinder.frames(outer_function(6000));
   const auto names = functions(stack);
   EXPECT_TRUE(ends_with(names, {"outer_function", "inner_function", "look"})) << testing::PrintToString(names);
-  EXPECT_EQ(stack.back().module, "unwinder_test");
+  EXPECT_EQ(stack.back().module, "observe_tests");
   // The same process again, and the same names.
   EXPECT_EQ(functions(unwinder.frames(outer_function(6000))), names);
+}
+
+TEST(Unwinder, KnowsWhereAFunctionThatItHasNamedEnds) {
+  Unwinder unwinder(static_cast<std::uint32_t>(::getpid()));
+  map_self(unwinder);
+  const auto begin = reinterpret_cast<std::uint64_t>(&inner_function);
+  const std::string name = unwinder.name(begin).function;
+  std::uint64_t end = begin;
+  for (; unwinder.name(end).function == name; ++end) EXPECT_EQ(unwinder.name(end).offset, end - begin);
+  // Another one, that has named none before, agrees at both sides of the end.
+  Unwinder other(static_cast<std::uint32_t>(::getpid()));
+  map_self(other);
+  EXPECT_EQ(other.name(end).function, unwinder.name(end).function);
+  EXPECT_EQ(other.name(end - 1).function, name);
+  EXPECT_NE(other.name(begin - 1).function, name);
 }
 
 TEST(Unwinder, CutsAStackThatWasNotCopiedWhole) {

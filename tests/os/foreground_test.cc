@@ -9,7 +9,7 @@
 namespace zerotax {
 namespace {
 
-ForegroundCommand shell(const std::string& script) {
+ForegroundCommand in_foreground(const std::string& script) {
   ForegroundCommand command;
   command.program = "/bin/sh";
   command.words = {"sh", "-c", script};
@@ -17,14 +17,14 @@ ForegroundCommand shell(const std::string& script) {
 }
 
 TEST(Foreground, EndsAsTheProgramDoes) {
-  EXPECT_EQ(run_foreground(shell("exit 7")).exit_status, 7);
-  const ForegroundResult killed = run_foreground(shell("kill -KILL $$"));
+  EXPECT_EQ(run_foreground(in_foreground("exit 7")).exit_status, 7);
+  const ForegroundResult killed = run_foreground(in_foreground("kill -KILL $$"));
   EXPECT_EQ(killed.signal, SIGKILL);
   EXPECT_EQ(killed.exit_status, 128 + SIGKILL);
 }
 
 TEST(Foreground, SaysWhyAProgramDidNotStart) {
-  ForegroundCommand command = shell("");
+  ForegroundCommand command = in_foreground("");
   command.program = "/no/such/program";
   EXPECT_EQ(run_foreground(command).not_started, ENOENT);
 }
@@ -41,14 +41,14 @@ TEST(Foreground, PassesOnASignalThatComesBeforeForkHasReturned) {
       nullptr);
   for (const int number : {SIGTERM, SIGINT}) {
     signal_at_fork = number;
-    const ForegroundResult ended = run_foreground(shell("sleep 20"));
+    const ForegroundResult ended = run_foreground(in_foreground("sleep 20"));
     signal_at_fork = 0;
     EXPECT_EQ(ended.signal, number);
   }
 }
 
 TEST(Foreground, LeavesTheMaskAndTheHandlersAsTheyWere) {
-  run_foreground(shell("exit 0"));
+  run_foreground(in_foreground("exit 0"));
   sigset_t mask;
   ::sigprocmask(SIG_BLOCK, nullptr, &mask);
   struct sigaction action {};
@@ -58,7 +58,7 @@ TEST(Foreground, LeavesTheMaskAndTheHandlersAsTheyWere) {
     EXPECT_EQ(action.sa_handler, SIG_DFL);
   }
   // Nor is the program's own mask changed: SIGTERM ends it.
-  EXPECT_EQ(run_foreground(shell("kill -TERM $$; sleep 20")).signal, SIGTERM);
+  EXPECT_EQ(run_foreground(in_foreground("kill -TERM $$; sleep 20")).signal, SIGTERM);
 }
 
 }  // namespace

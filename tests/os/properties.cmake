@@ -1,4 +1,4 @@
-if(TARGET helper_process_test)
-  target_compile_definitions(helper_process_test PRIVATE RECV_SERVER="$<TARGET_FILE:recv-server>")
-  add_dependencies(helper_process_test recv-server)
+if(TARGET recv-server)
+  target_compile_definitions(os_tests PRIVATE RECV_SERVER="$<TARGET_FILE:recv-server>")
+  add_dependencies(os_tests recv-server)
 endif()

@@ -1,2 +1,2 @@
-set(one_by_one TRUE)
+set(alone recorder.*_test)
 set(libraries zerotax_recorder_static zerotax_trace)

@@ -13,6 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 from conftest import BUILD, MIB, zerotax  # noqa: E402
+from preloading import unit_tests_of_largecache  # noqa: E402
 
 BASELINE = ROOT / "tests" / "regression" / "baselines" / "largecache-0.1.0-116.json"
 COMPILE = ["g++", "-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-builtin-malloc",
@@ -155,11 +156,9 @@ def test_a_change_of(tmp_path, unchanged, what):
 
 def run_unit_test(folder, objects, name):
     """The exit status of one unit test of the emulations over these objects, and what it said."""
-    test = BUILD / "tests" / "CMakeFiles" / "largecache_emulation_test.dir" / "largecache" / "largecache_emulation_test.cc.o"
-    if not test.exists():
-        pytest.fail(f"{test} is not built: ./run test builds it")
     library = [path for source, path in objects.items() if source != "interpose.cc"]
-    subprocess.run(["g++", "-o", folder / "changed_test", test, *library, "-lgtest", "-lgtest_main", "-pthread"], check=True)
+    linked = [*unit_tests_of_largecache(), *library, "-lgtest", "-lgtest_main", "-pthread"]
+    subprocess.run(["g++", "-o", folder / "changed_test", *linked], check=True)
     done = subprocess.run([folder / "changed_test", f"--gtest_filter={name}"], capture_output=True, text=True, timeout=60,
                           check=False)
     assert "Running 1 test " in done.stdout, f"there is no test {name}"

@@ -1,6 +1,6 @@
 """largecache with one mistake put into its source does not pass the tests of its hard cases; each says which one catches it.
 
-Only the changed file is compiled again, with the options of the build; it is linked, with the object of one unit test,
+Only the changed file is compiled again, with the options of the build; it is linked, with the objects of the unit tests,
 before the library's archive.
 """
 
@@ -12,6 +12,8 @@ import shlex
 import subprocess
 
 import pytest
+
+from preloading import unit_tests_of_largecache
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
@@ -98,17 +100,17 @@ FAULTS = {
         "mappings", "Altered.BlockThatIsShortenedIsNotEither/dirty_new_all_shared"),
     "the descriptor is not checked": (
         "pagemap.cc", "return lseek(descriptor, 0, SEEK_CUR) == secret;", "return descriptor >= 0 && secret != 0;",
-        "pagemap", "Process.BelievesNobodyElsesPagemap/dirty_new"),
+        "pagemap", "PagemapProcess.BelievesNobodyElsesPagemap/dirty_new"),
     "the descriptor is checked before the question": (
         "pagemap.cc",
         "    said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);",
         "    if (!is_ours(opened.descriptor, opened.secret)) {\n      forget(*page, opened);\n      continue;\n    }\n"
         "    said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);\n"
         "    if (said) break;",
-        "pagemap", "Process.BelievesNobodyElsesPagemapThatComesInBetween/dirty_new"),
+        "pagemap", "PagemapProcess.BelievesNobodyElsesPagemapThatComesInBetween/dirty_new"),
     "a fork does not wipe": (
         "pagemap.cc", "MADV_WIPEONFORK) != 0", "MADV_NORMAL) != 0",
-        "fork", "Fork.PastTheHandlersBelievesNothingOfTheParents/dirty_new"),
+        "fork", "HardFork.PastTheHandlersBelievesNothingOfTheParents/dirty_new"),
     "a purge's failure is ignored": (
         "pages.cc", "return madvise(as_pointer(address), size, MADV_DONTNEED) == 0;",
         "madvise(as_pointer(address), size, MADV_DONTNEED);\n  return true;",
@@ -124,7 +126,7 @@ FAULTS = {
         "clear.cc",
         "if (!non_zero_runs(from, end, runs, kRuns, count, walked)) return false;\n    const std::uint64_t found",
         "if (!non_zero_runs(from, end, runs, kRuns, count, walked)) return true;\n    const std::uint64_t found",
-        "pagemap", "Process.WithoutPagemapScanClearsAll/dirty_new"),
+        "pagemap", "PagemapProcess.WithoutPagemapScanClearsAll/dirty_new"),
     "what is swapped or guarded is purged, not mapped anew": (
         "clear.cc", "run.swapped && map_pages_over(run.begin, bytes)", "run.swapped && purge_pages(run.begin, bytes)",
         "pages", "Pages.ThatAreGuardedAreTakenAwayByThoseWhoLook/dirty_new"),
@@ -276,13 +278,11 @@ def compile_changed(folder, name, text):
     return folder / "changed.o"
 
 
-def link(folder, test, objects):
+def link(folder, objects):
     program = folder / "changed_test"
-    name = f"largecache_{test}_test" if test in BY_THEMSELVES else f"largecache_hard_{test}_test"
-    unit = BUILD / "tests" / "CMakeFiles" / f"{name}.dir" / "largecache" / f"{name}.cc.o"
-    assert unit.exists(), f"{unit} is not built: ./run test builds it"
+    units = unit_tests_of_largecache()
     archive = BUILD / "allocators" / "largecache" / "liblargecache_core.a"
-    subprocess.run(["g++", "-o", program, unit, *objects, archive, "-lgtest", "-lgtest_main", "-pthread"], check=True)
+    subprocess.run(["g++", "-o", program, *units, *objects, archive, "-lgtest", "-lgtest_main", "-pthread"], check=True)
     return program
 
 
@@ -308,7 +308,7 @@ def test_it_is_caught_when(tmp_path, what):
         pytest.skip("before Linux 6.7 nothing is looked at")
     text = (LIBRARY / name).read_text()
     assert text.count(before) == 1, f"{name} has changed: {before}"
-    program = link(tmp_path, test, [compile_changed(tmp_path, name, text.replace(before, after))])
+    program = link(tmp_path, [compile_changed(tmp_path, name, text.replace(before, after))])
     failed, said = failed_tests(program, full_name(test, unit_test))
     assert failed, f"{unit_test} has not caught it:\n{said}"
 
@@ -333,7 +333,7 @@ def test_random_sequences_show_that(tmp_path, what):
 
 def test_without_a_fault_each_of_them_passes(tmp_path):
     for test in sorted({fault[3] for fault in FAULTS.values() if IS_LOOKED_AT or fault[3] in BY_THEMSELVES}):
-        program = link(tmp_path, test, [])
+        program = link(tmp_path, [])
         for unit_test in sorted({fault[4] for fault in FAULTS.values() if fault[3] == test}):
             name = full_name(test, unit_test)
             done = subprocess.run([program, f"--gtest_filter={name}"], capture_output=True, text=True, check=False)

@@ -18,6 +18,13 @@ MIB = 1 << 20
 is_built = pytest.mark.skipif(not LIBRARY.exists(), reason=f"{LIBRARY} is not built; build it or set ZEROTAX_BUILD")
 
 
+def unit_tests_of_largecache():
+    """Their objects, to be linked with a library that was changed."""
+    objects = sorted((BUILD / "tests" / "CMakeFiles" / "largecache_tests.dir").rglob("*.cxx.o"))
+    assert objects, "largecache_tests is not built: ./run test builds it"
+    return objects
+
+
 def needs(program):
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
 

@@ -65,8 +65,12 @@ Spot PlaceFinder::spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unw
   const Unwinder::Mapping* mapping = unwinder.mapping_of(address);
   if (frame.script != Frame::Script::kNone || mapping == nullptr || !mapping->name.starts_with('/')) return spot;
   spot.name = mapping->name;
-  spot.path = !mapping->path.empty() ? mapping->path
-                                     : process_file(pid, mapping->begin, mapping->end, mapping->name, mapping->inode);
+  std::string& path = paths_[{pid, mapping->begin, mapping->inode, mapping->name}];
+  if (path.empty()) {
+    path = !mapping->path.empty() ? mapping->path
+                                  : process_file(pid, mapping->begin, mapping->end, mapping->name, mapping->inode);
+  }
+  spot.path = path;
   const auto [bias, is_new] = biases_.try_emplace({spot.path, mapping->begin});
   if (is_new) {
     bias->second = ElfFile(spot.path).load_bias(mapping->begin, mapping->file_offset).value_or(mapping->begin);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,9 @@ class PlaceFinder {
  private:
   Spot spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder);
 
+  using File = std::tuple<pid_t, std::uint64_t, std::uint64_t, std::string>;  ///< where it is mapped, and which it is
+
+  std::map<File, std::string> paths_;                                      ///< by which the files can be read
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> biases_;  ///< by path and where it is mapped
 };
 

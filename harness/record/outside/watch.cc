@@ -17,10 +17,14 @@
 namespace zerotax::record {
 namespace {
 
-/// Samples a second of CPU time. One costs the program some 5 µs, with 16 KiB of its stack, and its unwinding takes us
-/// some 100 µs. A running process is watched for seconds and must not notice; a command may be over soon.
+/// Samples a second of CPU time, and bytes of stack that each copies. One costs the program some 5 µs, and its
+/// unwinding takes us some 100 µs. A running process is watched for seconds and must not notice; a command may be over
+/// soon.
 constexpr unsigned kHzOfCommand = 499;
 constexpr unsigned kHzOfRunning = 99;
+constexpr unsigned kHzOfLight = 49;
+constexpr std::uint32_t kStackOfCommand = 16 << 10;
+constexpr std::uint32_t kStackOfRunning = 8 << 10;
 
 /// Shared with the child, which says there how many faults it had before it became the program.
 std::uint64_t* faults_before_exec = nullptr;
@@ -39,7 +43,7 @@ void share_faults() {
 }  // namespace
 
 OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_), returns_(places_) {
-  start_sampling({}, kHzOfCommand);
+  start_sampling({}, kHzOfCommand, kStackOfCommand);
 }
 
 OutsideWatch::OutsideWatch(WatchScope& scope, bool sizes)
@@ -54,13 +58,14 @@ OutsideWatch::OutsideWatch(WatchScope& scope, bool sizes)
   if (!cgroup_folder_.empty()) time_before_ = cgroup_time(cgroup_folder_);
   places_.begin(processes_);
   if (sizes) sizes_ = std::make_unique<StoreSizesWatch>(processes_);
-  start_sampling(perf_, kHzOfRunning);
+  start_sampling(perf_, perf_.light ? kHzOfLight : kHzOfRunning, kStackOfRunning);
 }
 
-void OutsideWatch::start_sampling(const PerfScope& scope, unsigned hz) {
+void OutsideWatch::start_sampling(const PerfScope& scope, unsigned hz, std::uint32_t stack_bytes) {
   ProfileOptions options;
   options.hz = hz;
   options.scope = scope;
+  options.stack_bytes = stack_bytes;
   options.faults = FaultListener{
       [this](const PerfEvent& event) {
         places_.change(event);

@@ -78,7 +78,7 @@ class OutsideWatch {
   OutsideData finish();
 
  private:
-  void start_sampling(const PerfScope& scope, unsigned hz);
+  void start_sampling(const PerfScope& scope, unsigned hz, std::uint32_t stack_bytes);
   void add_cgroup_time();
   void add_stores();
 
