@@ -289,6 +289,7 @@ struct Tax {
   OtherFaults other_faults;
   NotRecorded not_recorded;
   bool timing_changed = false;
+  bool emulated_cpu = false;
   std::uint64_t kernel_unknown_processes = 0;
   FaultCost fault_cost;
   std::string advice;

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/units.h"
+#include "os/emulated_cpu.h"
 #include "os/page.h"
 #include "record/metrics.h"
 #include "record/remedies.h"
@@ -345,6 +346,7 @@ bool is_worth_advice(const Tax& tax) {
 Tax make_tax(const TaxInput& input, const FaultCost& cost) {
   Tax tax;
   tax.fault_cost = cost;
+  tax.emulated_cpu = cpu_is_emulated();
   tax.not_recorded = input.not_recorded;
   const std::uint64_t recorded = less(input.cpu_ns, input.not_recorded.cpu_ns.value_or(0));
   tax.recorder_cpu_ns = std::min(input.sum.own_cpu_ns, recorded);

@@ -58,6 +58,10 @@ std::string notes(const Tax& tax) {
                              format_ns(*cost.base_ns_per_byte * 4096), cost.measured_in,
                              tax.capped ? "; cut to the CPU time that was left" : ""));
   }
+  if (tax.emulated_cpu) {
+    text +=
+        wrap("The CPU is emulated: bytes and faults are exact, times and shares of them are not those of a real CPU.");
+  }
   if (tax.timing_changed) {
     text += wrap(
         "Several threads: how many heaps an allocator makes, and what it trims, depends on their timing, which "

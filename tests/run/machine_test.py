@@ -16,7 +16,7 @@ BY_THE_WAY = 2
 
 
 def on(place, *words, **environment):
-    return zerotax(*words, "--on", place, timeout=600, XDG_CACHE_HOME=CACHE, **environment)
+    return zerotax(words[0], "--on", place, *words[1:], timeout=600, XDG_CACHE_HOME=CACHE, **environment)
 
 
 def or_skip(done):
@@ -56,6 +56,29 @@ def test_every_count_is_the_one_of_this_machine(there):
             for key in ("zeroed_bytes", "redundant_zeroed_bytes", "zeroed_in_free_bytes"):
                 assert other_early[key] == early[key], f"{place}, operation {early['op']}: {key}"
             assert abs(other_early["calloc_faults"] - early["calloc_faults"]) < BY_THE_WAY
+
+
+def test_record_tells_faults_from_bytes_where_huge_pages_are_always_granted(tmp_path):
+    """Five times four blocks of 16 MiB, one byte written in each 64 KiB: whole huge pages are zeroed for it, and again."""
+    kernel = {}
+    for thp in ("always", "never"):
+        file = tmp_path / f"{thp}.json"
+        done = or_skip(on(f"vm:trixie,thp={thp}", "record", "--json", file, "--", BUILD / "tests" / "recorded" / "refill",
+                          "sparse", 5, 4, 16 * MIB))
+        assert done.returncode == 0, done.stderr
+        record = json.loads(file.read_text())
+        assert ("The CPU is emulated" in " ".join(done.stderr.split())) == ("TCG" in record["environment"]["cpu"])
+        kernel[thp] = record["totals"]["kernel"]
+    written = 5 * 4 * 16 * MIB
+    assert kernel["always"]["huge_bytes"] == written and kernel["never"]["huge_bytes"] == 0
+    # Besides, some small pages of the program itself.
+    assert 0 <= kernel["always"]["zeroed_bytes"] - written < MIB
+    assert 0 <= kernel["never"]["zeroed_bytes"] - written // 16 < MIB
+    assert kernel["always"]["zero_fill_faults"] < 400
+    assert 0 <= kernel["never"]["zero_fill_faults"] - written // (64 * KIB) < 400
+    # All but the first round is memory that it had before.
+    for zeroed, each in ((written, kernel["always"]), (written // 16, kernel["never"])):
+        assert abs(each["refilled_bytes"] - zeroed * 4 // 5) < MIB
 
 
 def test_times_of_an_emulated_cpu_are_not_available(there):

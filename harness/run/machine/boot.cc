@@ -301,7 +301,7 @@ int run_in_machine(const MachinePlace& place, const std::vector<std::string>& wo
   const GuestKernel kernel = find_kernel(place);
   const bool kvm = kvm_works();
   fmt::print(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
-             kvm ? "" : " (no KVM here: its CPU is emulated, and times are n/a)");
+             kvm ? "" : " (no KVM here: its CPU is emulated, and no time is that of a real one)");
   const std::string archive = archive_for(kernel, words);
   // An emulated CPU takes so long between two interrupts that a kernel panics once in some hundred boots.
   constexpr int kTries = 3;
