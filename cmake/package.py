@@ -160,6 +160,10 @@ def main():
     write_wheel(tree, folder, version, f"manylinux_{glibc.replace('.', '_')}_{machine}", epoch)
     said_by("cpack", "--config", build / "CPackConfig.cmake", "-B", folder)
     shutil.rmtree(folder / "_CPack_Packages", ignore_errors=True)
+    # For other projects' tests of an emulator or a sandbox (examples/contract): it is static.
+    suite = tree / "lib" / "zerotax" / "bin" / "zerotax-contract"
+    if suite.exists():
+        shutil.copy(suite, folder / f"zerotax-contract-{version}-linux-{machine}")
     shutil.rmtree(tree)
     made = sorted(path for path in folder.iterdir() if path.is_file())
     (folder / "SHA256SUMS").write_text("".join(f"{digest(path)}  {path.name}\n" for path in made))
