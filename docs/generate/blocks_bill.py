@@ -1,0 +1,123 @@
+"""docs/bill/README.md: what zeroing costs each program, and what the ten worst should change."""
+from __future__ import annotations
+
+import json
+
+from reference_text import ROOT, reference
+from zerotax_plots.units import count_text, counted_text, number_text, percent_text, size_text, time_text
+
+PAGE = "docs/bill/README.md"
+WORST = 10
+KERNEL, ALLOCATOR, PROGRAM = ("fresh", "refilled", "returning"), ("redundant", "needed", "in_free"), ("by_hand", "by_program")
+WORDS = {"nothing_helps": "nothing helps", "nothing_to_gain": "nothing to gain", "unknown": "n/a"}
+# Frames that say only that memory was allocated, copied or moved.
+EVERYWHERE = ("malloc", "calloc", "realloc", "operator new", "std::", "__gnu_cxx::", "memcpy", "memmove", "memset", "_int_", "0x")
+
+
+def measured(run: dict) -> list[dict]:
+    """The programs that were measured, the largest share first; where only bounds are known, by the upper one."""
+    return sorted((its for its in run["programs"] if "recorded" in its), key=lambda its: -bounds(its["recorded"])[1])
+
+
+def bounds(recorded: dict) -> tuple[float, float]:
+    """The least and the most that zeroing takes, as shares of the CPU time."""
+    share, most = recorded["share_of_cpu"], recorded["zeroing_at_most_cpu_ns"]
+    if not isinstance(share, dict):
+        return share, share
+    least = recorded["zeroing_at_least_cpu_ns"] / recorded["cpu_ns"]
+    return least, 1.0 if isinstance(most, dict) else min(1.0, most / recorded["cpu_ns"])
+
+
+def share_text(recorded: dict) -> str:
+    """The share, or its bounds."""
+    least, most = bounds(recorded)
+    return percent_text(least) if least == most else f"{100 * least:.1f} to {percent_text(most)}"
+
+
+def part(recorded: dict, causes: tuple[str, ...]) -> str:
+    """The share of some causes; empty below 0.05 %."""
+    share = sum(row["at_least_cpu_ns"] for row in recorded["causes"] if row["cause"] in causes) / recorded["cpu_ns"]
+    return percent_text(share) if share >= 0.0005 else ""
+
+
+def ratio_text(ratio: dict) -> str:
+    """0.57 (0.55 to 0.59)."""
+    interval = f" ({number_text(ratio['low'])} to {number_text(ratio['high'])})" if "low" in ratio else ""
+    return number_text(ratio["median"]) + interval
+
+
+def adaptive_cells(its: dict) -> list[str]:
+    """CPU time and faults under largecache."""
+    if "na" in its:
+        return ["fails", ""]
+    before, after = its["faults_before"], its["faults_after"]
+    faults = "n/a" if "na" in before or "na" in after else f"{count_text(before['median'])} → {count_text(after['median'])}"
+    return [ratio_text(its["cpu_ratio"]), faults]
+
+
+def advice_text(its: dict) -> str:
+    """What advise recommends and what that saves."""
+    if "na" in its:
+        return "" if "less than" in its["na"] else "fails"
+    return f"{its['remedy']}, {ratio_text(its['ratios']['cpu'])}" if its["remedy"] else WORDS[its["kind"]]
+
+
+def table(head: list[str], aligned: str, rows: list[list[str]]) -> str:
+    """A table in Markdown, without padding."""
+    return "\n".join(["| " + " | ".join(head) + " |", aligned, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def bill_block() -> str:
+    """A row for each program, and who is missing."""
+    run = reference("bill.json")
+    rows = [[its["name"], its["does"], time_text(its["recorded"]["cpu_ns"]), share_text(its["recorded"]),
+             *(part(its["recorded"], causes) for causes in (("fresh",), ("refilled", "returning"), ALLOCATOR, PROGRAM)),
+             *adaptive_cells(its["adaptive"]), advice_text(its["advice"])] for its in measured(run)]
+    head = ["program", "does", "CPU time", "zeroing", "fresh", "refilled, returned", "allocator", "program",
+            "CPU under `adaptive`", "faults", "advice"]
+    environment = run["environment"]
+    missing = [f"{its['name']} ({its['na']})" for its in run["programs"] if "na" in its]
+    return (table(head, "|:--|:--|" + "--:|" * 8 + ":--|", rows) + "\n\n" + summary(run) +
+            (f"\nNot measured: {'; '.join(missing)}.\n" if missing else "\n") +
+            f"Measured {run['started'][:10]} on Linux {environment['kernel']}, {environment['cpu']}, "
+            f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}.")
+
+
+def summary(run: dict) -> str:
+    """How many programs pay how much."""
+    shares = [bounds(its["recorded"])[0] for its in measured(run)]
+    two, ten = (sum(share >= least for share in shares) for least in (0.02, 0.1))
+    helped = [its["name"] for its in measured(run) if its["advice"].get("remedy")]
+    names = f" ({', '.join(helped)})" if helped else ""
+    return (f"Zeroing takes at least 2 % of the CPU time in {two} of {len(shares)} programs, and at least 10 % in {ten}.\n"
+            f"A remedy is proven to help {counted_text(len(helped), 'program')}{names}.")
+
+
+def site_text(recorded: dict) -> str:
+    """The first three frames of the worst site that say something, and what it costs."""
+    site = recorded["site"]
+    if site is None:
+        return "n/a"
+    frames = [frame for frame in site["frames"] if not frame.startswith(EVERYWHERE)][:3] or site["frames"][:2]
+    return (f"{' ← '.join(f'`{short(frame)}`' for frame in frames)}: "
+            f"{size_text(site['kernel_zeroed_bytes'])} by the kernel, {size_text(site['stored_bytes'])} stored")
+
+
+def short(frame: str) -> str:
+    """A frame without the arguments of its function."""
+    name, _, file = frame.rpartition(" (")
+    return f"{name.split('(')[0].replace('|', '/')} ({file}" if name else frame
+
+
+def worst_block() -> str:
+    """The ten with the largest shares: where, and what should change."""
+    changes = json.loads((ROOT / "docs" / "bill" / "changes.json").read_text(encoding="utf-8"))
+    items = []
+    for its in measured(reference("bill.json"))[:WORST]:
+        recorded = its["recorded"]
+        items.append(f"- **{its['name']}**, {share_text(recorded)}. {site_text(recorded)}."
+                     f"\n  {changes.get(its['name'], recorded['advice'])}")
+    return "\n".join(items)
+
+
+BLOCKS = {"results/reference/bill.json": bill_block, "results/reference/bill.json worst": worst_block}
