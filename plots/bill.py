@@ -92,7 +92,8 @@ def draw(results: Results) -> Figure:
     if not programs:
         raise NothingToDraw(f"{NAME} has no program that was measured; {REMEDY}")
     missing = [each["name"] for each in document["programs"] if "recorded" not in each]
-    notes = ["One recording of each program with all its processes. Lines at the right: 95 % intervals."]
+    notes = ["The recording of median CPU time, of all processes. Lines at the right: the lowest and highest of the pairs of "
+             "recordings under largecache; of advice 95 % intervals."]
     page = Layout("What zeroing costs everyday programs of Debian", Results(results.source, document, []),
                   notes + ([f"Not measured: {', '.join(missing)}."] if missing else []))
     height = ROW * len(programs)

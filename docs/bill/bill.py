@@ -190,7 +190,10 @@ def main() -> int:
         signal.signal(number, interrupted)
     out = given.out.resolve()
     chosen = [program for program in given.programs if program["name"] in (given.only or [program["name"]])]
-    todo = [program for program in chosen if "na" in (stored(out, program, given) or {"na": "it was not measured yet"})]
+    found = {program["name"]: stored(out, program, given) or {"na": "it was not measured yet"} for program in chosen}
+    todo = [program for program in chosen if "na" in found[program["name"]]]
+    if given.on == "slurm":   # here, run_here looks for the others itself
+        todo += [program for program in chosen if found[program["name"]].get("advice", {}).get("na", "").startswith(NOT_ASKED)]
     try:
         (out / "programs").mkdir(parents=True, exist_ok=True)
         if todo or given.on == "local":

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 
 from reference_text import ROOT, reference
 from zerotax_plots.units import count_text, counted_text, number_text, percent_text, size_text, time_text
@@ -76,11 +77,20 @@ def bill_block() -> str:
     head = ["program", "does", "CPU time", "zeroing", "fresh", "refilled, returned", "allocator", "program",
             "CPU under `adaptive`", "faults", "advice"]
     environment = run["environment"]
-    missing = [f"{its['name']} ({its['na']})" for its in run["programs"] if "na" in its]
+    defined = json.loads((ROOT / "docs" / "bill" / "programs.json").read_text(encoding="utf-8"))["programs"]
+    told = {its["name"]: its.get("na", "") for its in run["programs"]}
+    missing = [f"{its['name']} ({told.get(its['name'], 'no time')})" for its in defined if told.get(its["name"], "no time")]
     return (table(head, "|:--|:--|" + "--:|" * 8 + ":--|", rows) + "\n\n" + summary(run) +
             (f"\nNot measured: {'; '.join(missing)}.\n" if missing else "\n") +
             f"Measured {run['started'][:10]} on Linux {environment['kernel']}, {environment['cpu']}, "
-            f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}.")
+            f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}.\n"
+            f"Populating a page of 4 KiB takes {time_text(4096 * price(run))} of CPU time there (median of the programs).")
+
+
+def price(run: dict) -> float:
+    """Nanoseconds a byte that populating base pages took, in the median program."""
+    known = [its["recorded"]["page_ns_per_byte"] for its in measured(run)]
+    return statistics.median(each for each in known if not isinstance(each, dict))
 
 
 def summary(run: dict) -> str:
