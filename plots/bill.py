@@ -25,7 +25,7 @@ CAUSES = {
     "returning": ("kernel: returning it", "#12365A"), "redundant": ("allocator: redundant", "#C4500A"),
     "needed": ("allocator: needed", "#F2A35E"), "in_free": ("allocator: inside free", "#7A2E00"),
     "by_hand": ("program: malloc+memset", "#2F7D4F"), "by_program": ("program: other memset", "#A9D3B4"),
-    "stores": ("stores of zeros, by samples", "#B8A23C"), "unseen": ("kernel: at most so much more", "#DDDDDD")}
+    "stores": ("stores of zeros, by samples", "#B8A23C"), "unseen": ("at most so much more", "#DDDDDD")}
 
 
 def share(program: dict, cause: str) -> float:
@@ -80,7 +80,7 @@ def draw_ratios(axes: Axes, programs: list[dict]) -> None:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda value, _: number_text(value))
     axes.xaxis.set_minor_formatter(lambda value, _: "")
-    axes.set_xlabel("CPU time, unchanged program = 1")
+    axes.set_xlabel("unchanged program = 1")
     axes.tick_params(labelleft=False)
     axes.set_title("CPU time", loc="left", fontsize=11, pad=7)
 
