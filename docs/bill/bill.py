@@ -47,7 +47,7 @@ def stored(out: Path, program: dict, given: argparse.Namespace) -> dict | None:
     """What an earlier run says of a program that was defined alike; None if it says nothing."""
     try:
         its = json.loads((out / "programs" / f"{program['name']}.json").read_text(encoding="utf-8"))
-        return its if its["of"] == digest(program, given.rounds) else None
+        return its | {key: program[key] for key in ("group", "does")} if its["of"] == digest(program, given.rounds) else None
     except (OSError, ValueError, LookupError):
         return None
 
@@ -132,10 +132,11 @@ def run_on_slurm(todo: list[dict], _: list[dict], out: Path, given: argparse.Nam
 
 def list_programs(programs: list[dict]) -> None:
     """A line for each: name, group, task, packages and what is missing."""
+    installed = versions([package for each in programs for package in each["packages"]])
     for each in programs:
-        missing = set(each["packages"]) - set(versions(each["packages"]))
+        missing = [package for package in each["packages"] if package not in installed]
         print(f"{each['name']:12} {each['group']:16} {each['does']}"
-              + (f" [apt-get install {' '.join(sorted(missing))}]" if missing else ""))
+              + (f" [apt-get install {' '.join(missing)}]" if missing else ""))
 
 
 def definitions(parser: argparse.ArgumentParser, file: Path) -> list[dict]:

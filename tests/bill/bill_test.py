@@ -82,11 +82,11 @@ def test_an_interrupted_run_keeps_what_is_finished_and_continues(tmp_path, numbe
     waits = f"[ -e {tmp_path}/go ] || sleep 61.{os.getpid()}"
     programs = [program("first", "true"), program("second", waits), program("third", "true")]
     run = bill(tmp_path, programs, "--advise-from", "101")
-    assert wait_for(lambda: subprocess.run(["pgrep", "-fx", f"sleep 61.{os.getpid()}"], capture_output=True).returncode == 0)
+    assert wait_for(lambda: subprocess.run(["pgrep", "-fx", f"sleep 61.{os.getpid()}"], capture_output=True).returncode == 0, 90)
     run.send_signal(number)
     _, errors = ended(run, 128 + number)
     assert "bill: interrupted; resume with: " in errors.splitlines()[-1] and str(BILL) in errors
-    assert wait_for(lambda: subprocess.run(["pgrep", "-fx", f"sleep 61.{os.getpid()}"], capture_output=True).returncode == 1)
+    assert wait_for(lambda: subprocess.run(["pgrep", "-fx", f"sleep 61.{os.getpid()}"], capture_output=True).returncode == 1, 90)
     first = document(tmp_path)[1]
     assert list(first) == ["first"]
     (tmp_path / "go").touch()
