@@ -40,8 +40,8 @@ def share(program: dict, cause: str) -> float:
 
 
 def whole(program: dict) -> float:
-    """The length of the bar."""
-    return sum(share(program, cause) for cause in CAUSES)
+    """The share that is certain."""
+    return sum(share(program, cause) for cause in CAUSES if cause != "unseen")
 
 
 def draw_shares(axes: Axes, programs: list[dict]) -> None:
@@ -54,8 +54,10 @@ def draw_shares(axes: Axes, programs: list[dict]) -> None:
                       hatch="////" if cause == "unseen" else None, edgecolor="white", linewidth=0.4)
         begins = [begin + width for begin, width in zip(begins, widths)]
     for row, program in enumerate(programs):
-        is_known = not isinstance(program["recorded"]["share_of_cpu"], dict)
-        axes.text(begins[row], row, f" {'' if is_known else 'at most '}{percent_text(begins[row])}", va="center", fontsize=7.5)
+        its = program["recorded"]
+        bounds = "at least " if isinstance(its["zeroing_at_most_cpu_ns"], dict) else "at most "
+        word = bounds if isinstance(its["share_of_cpu"], dict) else ""
+        axes.text(begins[row], row, f" {word}{percent_text(begins[row])}", va="center", fontsize=7.5)
     axes.set_yticks(range(len(programs)), [program["name"] for program in programs], fontsize=8.5)
     axes.set_ylabel("program")
     axes.yaxis.set_label_coords(-(LEFT - 0.16) / (WIDTH - LEFT - RIGHT - GAP - MARGIN), 0.5)

@@ -17,8 +17,8 @@ EVERYWHERE = ("malloc", "calloc", "realloc", "operator new", "std::", "__gnu_cxx
 
 
 def measured(run: dict) -> list[dict]:
-    """The programs that were measured, the largest share first; where only bounds are known, by the upper one."""
-    return sorted((its for its in run["programs"] if "recorded" in its), key=lambda its: -bounds(its["recorded"])[1])
+    """The programs that were measured, the largest share first; where only bounds are known, by the lower one."""
+    return sorted((its for its in run["programs"] if "recorded" in its), key=lambda its: -bounds(its["recorded"])[0])
 
 
 def bounds(recorded: dict) -> tuple[float, float]:
@@ -33,6 +33,8 @@ def bounds(recorded: dict) -> tuple[float, float]:
 def share_text(recorded: dict) -> str:
     """The share, or its bounds."""
     least, most = bounds(recorded)
+    if most == 1.0 > least:
+        return f"at least {percent_text(least)}"
     return percent_text(least) if least == most else f"{100 * least:.1f} to {percent_text(most)}"
 
 
