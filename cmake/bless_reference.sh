@@ -7,7 +7,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Every part is a function here: it writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs bill advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page"
 
 study() {
   rm -rf "$1/study"
@@ -94,6 +94,13 @@ programs() {
   # 1: a promise is not kept somewhere, which the file says.
   build/bin/benchmark-programs --json "$1/programs.json" >"$1/benchmark-programs.txt" || [ $? = 1 ] || exit
   $python plots/programs.py "$1/programs.json" >/dev/null
+}
+
+# 1: a program failed, which the file says.
+bill() {
+  docs/bill/bill.py --out "$1/bill" || [ $? = 1 ] || exit
+  mv "$1/bill/bill.json" "$1" && rm -rf "$1/bill"
+  $python plots/bill.py "$1/bill.json" >/dev/null
 }
 
 tour() { docs/examples/tour.sh "$1/tour"; }

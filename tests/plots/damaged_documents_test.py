@@ -17,7 +17,7 @@ REFERENCE = ROOT / "results" / "reference"
 DOCUMENTS = {
     "cow": REFERENCE / "cow" / "prefork.json", "history": REFERENCE / "history" / "history.json",
     "policies": REFERENCE / "policies.json", "programs": REFERENCE / "programs.json",
-    "workloads": REFERENCE / "workloads.json",
+    "bill": REFERENCE / "bill.json", "workloads": REFERENCE / "workloads.json",
     "thresholds_map": REFERENCE / "thresholds.json", "fork": REFERENCE / "fork.json",
     "fork_snapshot": REFERENCE / "snapshot.json", "recv_buffer": REFERENCE / "recv_buffer.json",
     "fork_after_calloc": REFERENCE / "fork_after_calloc.json"}

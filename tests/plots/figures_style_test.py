@@ -22,7 +22,7 @@ REFERENCE = ROOT / "results" / "reference"
 MIB = 1 << 20
 # Those that a run's folder holds; history has a folder of its own.
 FIGURES = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "thresholds_map", "fork", "fork_snapshot", "policies",
-           "programs", "workloads", "history", "releases")
+           "programs", "bill", "workloads", "history", "releases")
 # Bars of these are ranges of sizes, and not lengths from a foot; and their rows have names.
 MAPS = ("thresholds_map", "history")
 # Rows with the names of allocators need no name of their own.
