@@ -1,0 +1,56 @@
+"""docs/state-of-zeroing-2026.md: the sentence of each finding that has figures of several files, or of many programs."""
+from __future__ import annotations
+
+import statistics
+import textwrap
+
+from blocks_bill import ALLOCATOR, bounds, measured, summary
+from reference_text import reference
+from zerotax_plots.units import percent_text, size_text, time_text
+
+PAGE = "docs/state-of-zeroing-2026.md"
+SIZE = 1 << 30
+
+
+def wrapped(text: str) -> str:
+    """Lines as long as those of a page."""
+    return "\n".join(textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False))
+
+
+def study_block() -> str:
+    """The two sentences of the study that compare all allocators."""
+    texts = {each["subject"]: each["text"] for each in reference("summary.json")["sentences"]}
+    return "\n\n".join(wrapped(texts[subject]) for subject in ("Redundant zeroing", "Worst case"))
+
+
+def bill_block() -> str:
+    """What the programs pay, and how little of it their allocators write themselves."""
+    run = reference("bill.json")
+    records = [its["recorded"] for its in measured(run)]
+    own = max(sum(row["at_least_cpu_ns"] for row in each["causes"] if row["cause"] in ALLOCATOR) / each["cpu_ns"]
+              for each in records)
+    middle = statistics.median(bounds(each)[0] for each in records)
+    return wrapped(
+        f"{summary(run)} The median program spends {percent_text(middle)} of its CPU time on zeroing; the zeros that an "
+        f"allocator wrote itself are at most {percent_text(own)} of any program's. The rest is the kernel's, page fault by page fault, on "
+        "a virtual machine whose page faults are dear.")
+
+
+def fork_block() -> str:
+    """Fork with a block of 1 GiB that nobody wrote: where calloc left it alone, and where it zeroed it."""
+    forks = {each["allocator"]: each["fork"] for each in reference("fork_after_calloc.json")["points"]
+             if each["case"] == "fork_after_calloc" and each["size_bytes"] == SIZE and each["touch"] == 0}
+    zeroed = [name for name, fork in forks.items() if fork["populated_bytes"] >= SIZE]
+
+    def times(names: list[str]) -> str:
+        medians = [forks[name]["fork_ns"]["median"] for name in names]
+        return f"{time_text(min(medians))} to {time_text(max(medians))}"
+
+    return wrapped(
+        f"With an untouched block of {size_text(SIZE)}, fork takes {times([name for name in forks if name not in zeroed])} "
+        f"where calloc left the block alone, and {times(zeroed)} where it zeroed it ({', '.join(zeroed)}). Both processes then copy pages "
+        "that hold nothing but zeros.")
+
+
+BLOCKS = {"results/reference/summary.json": study_block, "results/reference/bill.json": bill_block,
+          "results/reference/fork_after_calloc.json": fork_block}
