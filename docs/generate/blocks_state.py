@@ -32,8 +32,8 @@ def bill_block() -> str:
     middle = statistics.median(bounds(each)[0] for each in records)
     return wrapped(
         f"{summary(run)} The median program spends {percent_text(middle)} of its CPU time on zeroing; the zeros that an "
-        f"allocator wrote itself are at most {percent_text(own)} of any program's. The rest is the kernel's, page fault by page fault, on "
-        "a virtual machine whose page faults are dear.")
+        f"allocator wrote itself are at most {percent_text(own)} of any program's. The rest is the kernel's, "
+        "page fault by page fault, on a virtual machine whose page faults are dear.")
 
 
 def fork_block() -> str:
@@ -46,10 +46,10 @@ def fork_block() -> str:
         medians = [forks[name]["fork_ns"]["median"] for name in names]
         return f"{time_text(min(medians))} to {time_text(max(medians))}"
 
+    left = [name for name in forks if name not in zeroed]
     return wrapped(
-        f"With an untouched block of {size_text(SIZE)}, fork takes {times([name for name in forks if name not in zeroed])} "
-        f"where calloc left the block alone, and {times(zeroed)} where it zeroed it ({', '.join(zeroed)}). Both processes then copy pages "
-        "that hold nothing but zeros.")
+        f"With an untouched block of {size_text(SIZE)}, fork takes {times(left)} where calloc left the block alone, and "
+        f"{times(zeroed)} where it zeroed it ({', '.join(zeroed)}). Both processes then copy pages that hold nothing but zeros.")
 
 
 BLOCKS = {"results/reference/summary.json": study_block, "results/reference/bill.json": bill_block,
