@@ -24,9 +24,10 @@ def test_every_link_of_every_page_leads_somewhere():
 
 
 def test_the_index_links_every_page_of_docs():
-    index = (SOURCE / "docs/README.md").read_text(encoding="utf-8")
-    linked = {(SOURCE / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#]+)\)", index)}
-    missing = {page for page in (SOURCE / "docs").rglob("*.md") if page.name != "README.md"} - linked
+    """The index of docs, or the README beside the page."""
+    linked = {(index.parent / target).resolve() for index in (SOURCE / "docs").rglob("README.md")
+              for target in re.findall(r"\]\(([^)#]+)\)", index.read_text(encoding="utf-8"))}
+    missing = {page.resolve() for page in (SOURCE / "docs").rglob("*.md")} - linked - {(SOURCE / "docs/README.md").resolve()}
     assert not missing, missing
     assert "(docs/README.md)" in (SOURCE / "README.md").read_text(encoding="utf-8")
 

@@ -1,5 +1,6 @@
 // nodejs/node#61967: Buffer.allocUnsafe of 10 to 200 KiB, nothing of which is written to.
 // node reproducer.js [chunk KiB] [count]; prints time, page faults and the largest resident memory.
+/* eslint-env node */
 'use strict';
 const chunk = Number(process.argv[2] || 200) * 1024;
 const count = Number(process.argv[3] || 100000);
