@@ -20,7 +20,10 @@ int main(void) {
   memset(m0, 0xa5, 49152);
   munmap(m0 + 16384, 16384);
   r = madvise(m0, 49152, MADV_DONTNEED);
-  if (r != -1 || errno != ENOMEM) return printf("broken: MADV_DONTNEED over pages of which some are not mapped: %ld, %s\n", r, strerror(errno)), 1;
+  if (r != -1 || errno != ENOMEM) {
+    printf("broken: MADV_DONTNEED over pages of which some are not mapped: %ld, %s\n", r, strerror(errno));
+    return 1;
+  }
   (void)r;
   puts("kept");
   return 0;
