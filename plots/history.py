@@ -18,6 +18,7 @@ from thresholds_map import LOOKS
 from zerotax_plots.axes import size_span_axis
 from zerotax_plots.documents import document_of, load_document, notes_of, title_of
 from zerotax_plots.files import NothingToDraw, ResultsError
+from zerotax_plots.histories import FILE, REMEDY, SCHEMA
 from zerotax_plots.labels import text_width, wrap
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
 from zerotax_plots.results import Results
@@ -25,8 +26,6 @@ from zerotax_plots.style import FAINT, INK
 from zerotax_plots.units import count_text, size_text
 
 FIGURE = "history"
-FILE, SCHEMA = "history.json", "zerotax.history/1"
-REMEDY = "run `zerotax history --json history.json`"
 LEGEND_NOTE = ("Colour: what calloc does after a block of that size has been freed, with nothing touched. "
                "Bold, with an arrow: a version that changed something.")
 PITCH, BAR, LINE_PITCH = 0.26, 0.17, 0.145   # inches: a row, its bar, a line of the sentence below it

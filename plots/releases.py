@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import math
 import sys
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from zerotax_plots import main
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from history import FILE, REMEDY, SCHEMA
 from thresholds_map import LOOKS, UNKNOWN
-from zerotax_plots.documents import read_document
-from zerotax_plots.files import NothingToDraw, ResultsError
+from zerotax_plots.files import NothingToDraw
+from zerotax_plots.histories import REMEDY, load_all, word_at
 from zerotax_plots.labels import text_width
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
-from zerotax_plots.looks import order
 from zerotax_plots.results import Results
 from zerotax_plots.style import FAINT, INK
 from zerotax_plots.units import size_text
@@ -34,68 +32,95 @@ NAME, SMALL = 9.5, 8.5              # points
 NOTE = "Colour: what calloc does after a block of that size has been freed, with nothing touched, on the main thread."
 
 
-def load_all(source: str | Path) -> Results:
-    """The histories below a folder, as a run without points; raises ResultsError without any."""
-    files = sorted(Path(source).glob(f"*/{FILE}"))
-    documents = [document for document in (read_document(file, SCHEMA, REMEDY) for file in files) if "allocator" in document]
-    if not documents:
-        raise ResultsError(f"{source}: no folder in it has a {FILE} of an allocator; {REMEDY}")
-    documents.sort(key=lambda document: order(document["allocator"]))
-    return Results(Path(source), {"histories": documents}, [])
+class Histories(NamedTuple):
+    """What is drawn of a folder of histories, and the words around it."""
+
+    documents: list[dict[str, Any]]
+    sizes: list[int]
+    words: dict[str, str]
+    head: Results
+    notes: list[str]
 
 
-def word_at(version: dict[str, Any], size: int) -> str | None:
-    """What calloc of this size does; None where that was not measured."""
-    return next((piece["word"] for piece in version.get("pieces", []) if piece["from_bytes"] <= size <= piece["to_bytes"]), None)
+def histories_of(results: Results) -> Histories:
+    """Raises NothingToDraw without a version that was measured."""
+    if "histories" not in results.run:
+        raise NothingToDraw("drawn of a folder of histories alone")
+    documents = results.run["histories"]
+    sizes = sorted({size for document in documents for size in document["grid"]["sizes"]})
+    rows = [(document, version) for document in documents for version in document["versions"]]
+    if not sizes or not any("pieces" in version for _, version in rows):
+        raise NothingToDraw(f"{results.source}: no version was measured; {REMEDY} with --size")
+    words = {key: text for document in documents for key, text in document["words"].items()}
+    head = Results(results.source, {key: documents[0][key] for key in ("started", "zerotax_version", "environment")}, [])
+    why = [f"{document['allocator']} {version['name']}: {version.get('reason', version['state_words'])}"
+           for document, version in rows if "pieces" not in version]
+    return Histories(documents, sizes, words, head, [NOTE, *([f"Not measured: {'; '.join(why)}."] if why else [])])
+
+
+def used_words(shown: Histories) -> set[str]:
+    """Those of the legend."""
+    return {word_at(version, size) or UNKNOWN for document in shown.documents for version in document["versions"]
+            for size in shown.sizes}
+
+
+def legend_height(shown: Histories) -> float:
+    """In inches."""
+    return math.ceil(len(used_words(shown)) / COLUMNS) * LEGEND
+
+
+def draw_legend(figure: Figure, page: Layout, shown: Histories) -> None:
+    """Below the head."""
+    used = used_words(shown)
+    figure.legend(handles=[Patch(facecolor=look.colour, edgecolor=look.ink, hatch=look.hatch, linewidth=0.6,
+                                 label=shown.words.get(word, "not known")) for word, look in LOOKS.items() if word in used],
+                  ncol=COLUMNS, loc="upper left", frameon=False, borderpad=0, borderaxespad=0, fontsize=NAME, handlelength=2.4,
+                  handleheight=1.1, columnspacing=1.4, labelcolor=INK,
+                  bbox_to_anchor=(MARGIN / WIDTH, (figure.get_figheight() - page.head - 0.08) / figure.get_figheight()))
+
+
+def draw_cell(axes: Axes, word: str | None, corner: tuple[float, float], room: tuple[float, float]) -> None:
+    """What calloc does there; `corner` is the left one at the top."""
+    look = LOOKS.get(word or UNKNOWN, LOOKS[UNKNOWN])
+    axes.add_patch(Rectangle(corner, *room, linewidth=0.5, facecolor=look.colour if word else "none", edgecolor=look.ink,
+                             hatch=look.hatch))
+
+
+def inches(figure: Figure, page: Layout, height: float) -> Axes:
+    """Axes above the footnotes, in inches from the left and from their top."""
+    axes = figure.add_axes((0, (page.foot + 0.05) / figure.get_figheight(), 1, height / figure.get_figheight()))
+    axes.set_xlim(0, WIDTH)
+    axes.set_ylim(height, 0)
+    axes.axis("off")
+    return axes
 
 
 def draw(results: Results) -> Figure:
     """The figure: a row for each version, oldest first, a column for each size."""
-    if "histories" not in results.run:
-        raise NothingToDraw("drawn of a folder of histories alone")
-    histories = results.run["histories"]
-    sizes = sorted({size for document in histories for size in document["grid"]["sizes"]})
-    rows = [(document, version) for document in histories for version in document["versions"]]
-    if not sizes or not any("pieces" in version for _, version in rows):
-        raise NothingToDraw(f"{results.source}: no version was measured; {REMEDY} with --size")
-    words = {key: text for document in histories for key, text in document["words"].items()}
-    head = Results(results.source, {key: histories[0][key] for key in ("started", "zerotax_version", "environment")}, [])
-    why = [f"{document['allocator']} {version['name']}: {version.get('reason', version['state_words'])}"
-           for document, version in rows if "pieces" not in version]
-    page = Layout("What calloc does, release by release", head, [NOTE, *([f"Not measured: {'; '.join(why)}."] if why else [])])
-    names = MARGIN + max(text_width(document["allocator"], NAME, bold=True) for document in histories) + 0.15
-    left = names + max(text_width(version["name"], NAME) for _, version in rows) + 0.95
-    height = len(rows) * PITCH + (len(histories) - 1) * GAP
-    used = {word_at(version, size) or UNKNOWN for _, version in rows for size in sizes}
-    legend = math.ceil(len(used) / COLUMNS) * LEGEND
-    figure = page.figure(legend + HEADS + height + 0.05)
-    total = figure.get_figheight()
-    axes = figure.add_axes((0, (page.foot + 0.05) / total, 1, (height + HEADS) / total))
-    axes.set_xlim(0, WIDTH)
-    axes.set_ylim(height, -HEADS)
-    axes.axis("off")
-    room = (WIDTH - MARGIN - left) / len(sizes)
-    for column, size in enumerate(sizes):
-        axes.text(left + (column + 0.5) * room, -0.08, size_text(size), ha="center", fontsize=NAME, color=INK)
-    top = 0.0
-    for document in histories:
+    shown = histories_of(results)
+    rows = [version for document in shown.documents for version in document["versions"]]
+    page = Layout("What calloc does, release by release", shown.head, shown.notes)
+    names = MARGIN + max(text_width(document["allocator"], NAME, bold=True) for document in shown.documents) + 0.15
+    left = names + max(text_width(version["name"], NAME) for version in rows) + 0.95
+    height = HEADS + len(rows) * PITCH + (len(shown.documents) - 1) * GAP
+    figure = page.figure(legend_height(shown) + height + 0.05)
+    axes = inches(figure, page, height)
+    room = (WIDTH - MARGIN - left) / len(shown.sizes)
+    for column, size in enumerate(shown.sizes):
+        axes.text(left + (column + 0.5) * room, HEADS - 0.08, size_text(size), ha="center", fontsize=NAME, color=INK)
+    top = HEADS
+    for document in shown.documents:
         axes.text(MARGIN, top + PITCH / 2, document["allocator"], fontsize=NAME, weight="bold", va="center_baseline", color=INK)
         for version in document["versions"]:
             axes.text(names, top + PITCH / 2, version["name"], fontsize=NAME, va="center_baseline", color=INK)
             axes.text(left - 0.1, top + PITCH / 2, version["date"][:10], fontsize=SMALL, ha="right", va="center_baseline",
                       color=FAINT)
-            for column, size in enumerate(sizes):
-                word = word_at(version, size)
-                look = LOOKS.get(word or UNKNOWN, LOOKS[UNKNOWN])
-                axes.add_patch(Rectangle((left + column * room + 0.02, top + (PITCH - BAR) / 2), room - 0.04, BAR, linewidth=0.5,
-                                         facecolor=look.colour if word else "none", edgecolor=look.ink, hatch=look.hatch))
+            for column, size in enumerate(shown.sizes):
+                corner = (left + column * room + 0.02, top + (PITCH - BAR) / 2)
+                draw_cell(axes, word_at(version, size), corner, (room - 0.04, BAR))
             top += PITCH
         top += GAP
-    figure.legend(handles=[Patch(facecolor=look.colour, edgecolor=look.ink, hatch=look.hatch, linewidth=0.6,
-                                 label=words.get(word, "not known")) for word, look in LOOKS.items() if word in used],
-                  ncol=COLUMNS, loc="upper left", frameon=False, borderpad=0, borderaxespad=0, fontsize=NAME, handlelength=2.4,
-                  handleheight=1.1, columnspacing=1.4, labelcolor=INK,
-                  bbox_to_anchor=(MARGIN / WIDTH, (total - page.head - 0.08) / total))
+    draw_legend(figure, page, shown)
     return figure
 
 

@@ -43,6 +43,8 @@ void to_json(Json& json, const Build& build);
 void from_json(const Json& json, Build& build);
 void to_json(Json& json, const Measurement& measurement);
 void from_json(const Json& json, Measurement& measurement);
+void to_json(Json& json, const Unusable& version);
+void from_json(const Json& json, Unusable& version);
 /// Without its commit.
 void to_json(Json& json, const Version& version);
 void from_json(const Json& json, Version& version);

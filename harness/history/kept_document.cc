@@ -31,6 +31,7 @@ void from_json(const Json& json, Recipe& recipe) {
   recipe.repository = text_field(json, "repository", "");
 }
 
+ZEROTAX_FIELDS(Unusable, unusable, timeout_s)
 ZEROTAX_FIELDS(MeasuredCommand, name, words, rounds)
 
 void to_json(Json& json, const Grid& grid) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -36,6 +37,20 @@ std::string preloadable(const Workspace& workspace, const Build& build) {
   std::error_code ignored;
   if (!fs::exists(link, ignored)) fs::create_directory_symlink(library.parent_path(), link);
   return link + "/" + library.filename().string();
+}
+
+/// Takes from the cache why the library does not work; false if it has nothing of that.
+bool is_unusable_as_before(const Json& stored, const Grid& grid, Version& version) {
+  try {
+    const auto earlier = stored.get<Unusable>();
+    if (grid.timeout_s > earlier.timeout_s) return false;
+    version.state = Version::State::kUnusable;
+    version.reason = earlier.unusable;
+    version.measured_earlier = true;
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -109,6 +124,7 @@ Version Versions::measured(const Commit& commit, const Grid& grid,
     } catch (const std::exception&) {
       version.measurement.reset();  // a damaged file: as if there were none
     }
+    if (is_unusable_as_before(*stored, grid, version)) return version;
   }
   if (!build(version, watch)) return version;
   if (grid.command) {
@@ -116,9 +132,17 @@ Version Versions::measured(const Commit& commit, const Grid& grid,
   } else {
     measure_allocator(version, grid, watch);
   }
-  if (!version.measurement) return version;
+  if (!version.measurement) {
+    // A command's end may depend on the machine; a crash inside the first calloc is the version's.
+    const bool lasts = version.state == Version::State::kUnusable && !grid.command;
+    if (lasts) builder_.cache.write(name, Unusable{version.reason, grid.timeout_s});
+    return version;
+  }
   version.state = Version::State::kMeasured;
-  builder_.cache.write(name, *version.measurement);
+  // What ran out of time on a busy machine may have enough of it the next time.
+  const auto& points = version.measurement->baseline.points;
+  const auto is_late = [](const Point& point) { return point.status == PointStatus::kTimeout; };
+  if (std::none_of(points.begin(), points.end(), is_late)) builder_.cache.write(name, *version.measurement);
   return version;
 }
 

@@ -29,6 +29,12 @@ struct Version {
   std::string host;                        ///< of a fleet, which measured it; else empty
 };
 
+/// What later runs know of a version whose library does not work. A hang within a shorter time limit says nothing.
+struct Unusable {
+  std::string unusable;  ///< why
+  double timeout_s = 0;
+};
+
 /// For people: "does not build".
 const char* text_of(Version::State state);
 

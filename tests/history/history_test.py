@@ -3,6 +3,7 @@
 import html
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -82,6 +83,25 @@ def test_a_version_that_crashes_is_a_row_with_its_reason(by_tags):
     row = row_of(by_tags[0], "v2.1")
     assert row["state"] == "unusable" and row["build"]["state"] == "built"
     assert "SIGILL" in row["reason"]
+
+
+def test_a_version_that_crashes_is_measured_again_only_with_more_time(by_tags, project, cache):
+    row = row_of(by_tags[0], "v2.1")
+    library, good = (pathlib.Path(row_of(by_tags[0], name)["build"]["log"]).with_name("liballocator.so")
+                     for name in ("v2.1", "v2.0"))
+    crashing = library.read_bytes()
+
+    def again(*words):
+        done = run("history", project[0], cache, *HOW, *QUICK, "--tags", "v2.1", *words, "--json", "-")
+        return json.loads(done.stdout)["versions"][0]
+
+    try:
+        library.write_bytes(good.read_bytes())
+        known, measured = again(), again("--timeout", "61")
+    finally:
+        library.write_bytes(crashing)
+    assert (known["state"], known["reason"]) == ("unusable", row["reason"])
+    assert measured["state"] == "measured"
 
 
 def test_the_table_has_eighty_columns_and_a_row_for_each_version(by_tags):
