@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <ranges>
+#include <string_view>
 
 #include "check/review_draft.h"
 #include "judge/judgement.h"
@@ -10,6 +12,14 @@ namespace {
 
 bool is_same_place(const PointIdentity& one, const PointIdentity& other) {
   return one.case_name == other.case_name && one.size_bytes == other.size_bytes;
+}
+
+/// Whether only a few bytes of the block are concerned, before and after: what else a thread does at its start.
+bool is_slight(const BaselineChange& change) {
+  if (!change.metric || !std::string_view(row_of(*change.metric).key).ends_with("_bytes")) return false;
+  const auto before = change.before.count();
+  const auto after = change.after.count();
+  return before && after && is_little(std::max(*before, *after), change.point->size_bytes);
 }
 
 /// The changes of one cause, by the thread that alone shows them at their size, if others were compared there; or "".
@@ -25,9 +35,11 @@ std::map<std::string, std::vector<std::size_t>> by_thread(const ReviewInput& inp
       return std::any_of(input.compared.begin(), input.compared.end(),
                          [&](const PointIdentity& each) { return is_on(each, own); });
     };
-    const bool alone = is_compared(true) && is_compared(false) &&
-                       std::none_of(changes.begin(), changes.end(),
-                                    [&](std::size_t other) { return is_on(*input.changes[other].point, false); });
+    const bool alone =
+        is_compared(true) && is_compared(false) && std::none_of(changes.begin(), changes.end(), [&](std::size_t other) {
+          return is_on(*input.changes[other].point, false) &&
+                 (is_slight(input.changes[i]) || !is_slight(input.changes[other]));
+        });
     parts[alone ? point.thread : ""].push_back(i);
   }
   return parts;
@@ -98,7 +110,8 @@ std::vector<Draft> draft_groups(const ReviewInput& input) {
   }
   std::vector<Draft> drafts;
   for (const auto& [blame, changes] : causes) {
-    for (const auto& [thread, part] : by_thread(input, changes)) {
+    // Of one thread alone first: what both do may be slight.
+    for (const auto& [thread, part] : by_thread(input, changes) | std::views::reverse) {
       Draft& draft = drafts.emplace_back();
       draft.judged = blame.judged;
       ReviewGroup& group = draft.group;

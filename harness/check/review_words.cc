@@ -222,7 +222,10 @@ std::string what_now(const ReviewInput& input, const Draft& draft, Cause cause, 
 
 std::string subject_words(const ReviewInput& input, const Draft& draft, Cause cause) {
   const ReviewGroup& group = draft.group;
-  if (group.first_calls_only) return cause == Cause::kZeroesFresh ? "the first calloc of a process" : "an early calloc";
+  if (group.first_calls_only) {
+    const bool is_first = cause == Cause::kZeroesFresh && (!group.example || group.example->call <= 1);
+    return is_first ? "the first calloc of a process" : "an early calloc";
+  }
   const bool of_calloc = cause == Cause::kZeroesFresh || cause == Cause::kZeroesReused;
   const bool every = group.direction == Direction::kWorse &&
                      ((of_calloc && is_every_call(input, group)) || (cause == Cause::kZeroesInFree && draft.judged));

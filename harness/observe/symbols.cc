@@ -24,6 +24,7 @@ struct Symbols::File {
   Dwfl_Module* module = nullptr;
   std::uint64_t bias = 0;  ///< to be added to an address of the file
   std::string why;         ///< nothing is known of it
+  std::map<std::uint64_t, NamedFrame> named{};  ///< a look at a symbol table takes as long as the table
 
   ~File() {
     if (session != nullptr) ::dwfl_end(session);
@@ -65,7 +66,9 @@ NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned 
                           std::uint64_t address) {
   const NotAvailable nowhere{"the address lies in no loaded file"};
   if (module.empty()) return {nowhere, address, nowhere, nowhere, nowhere};
-  const File& file = open(module, build_id);
+  File& file = open(module, build_id);
+  const auto known = file.named.find(address);
+  if (known != file.named.end()) return known->second;
   const GElf_Addr place = address + file.bias;
   const char* name = file.module != nullptr ? ::dwfl_module_addrname(file.module, place) : nullptr;
   Dwfl_Line* found = file.module != nullptr ? ::dwfl_module_getsrc(file.module, place) : nullptr;
@@ -73,10 +76,11 @@ NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned 
   const char* source = found != nullptr ? ::dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr) : nullptr;
   const bool has_line = source != nullptr;
   const std::string no_line = file.why.empty() ? "no debug information" : file.why;
-  return {module, address,
-          known_if(name != nullptr, name != nullptr ? demangled(name) : "",
-                   file.why.empty() ? "no symbol there" : file.why),
-          known_if(has_line, std::string(has_line ? source : ""), no_line), known_if(has_line, line, no_line)};
+  NamedFrame named{module, address,
+                   known_if(name != nullptr, name != nullptr ? demangled(name) : "",
+                            file.why.empty() ? "no symbol there" : file.why),
+                   known_if(has_line, std::string(has_line ? source : ""), no_line), known_if(has_line, line, no_line)};
+  return file.named.emplace(address, std::move(named)).first->second;
 }
 
 NamedFrame frame_of_script(const ScriptFunction& script) {

@@ -143,8 +143,9 @@ void check_is_named(const Allocator& allocator, const std::string& known_as) {
 
 void check_variable(const std::string& key, const std::string& allocator) {
   if (key == "LD_PRELOAD") {
-    throw UsageError("--env cannot set LD_PRELOAD: zerotax sets it itself",
-                     fmt::format("preload the library with --allocator {}=PATH", allocator));
+    throw UsageError(
+        "--env cannot set LD_PRELOAD: zerotax sets it itself",
+        fmt::format("name the library as an allocator, as in --allocator {}=PATH where the command has it", allocator));
   }
   if (key.starts_with("ZEROTAX_")) {
     throw UsageError(

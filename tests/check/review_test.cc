@@ -116,6 +116,23 @@ TEST(Review, SaysWhichThreadAlone) {
   EXPECT_TRUE(review.sentence.starts_with("worse: on worker threads only, every calloc of 1 MiB")) << review.sentence;
 }
 
+TEST(Review, SaysWhichThreadAloneThoughAFewBytesChangedOnTheOther) {
+  // As glibc 2.43: the first call of a worker zeroes its block, and the main thread some kilobytes more in the second.
+  Baseline before = measured({});
+  Baseline after = before;
+  for (Point& point : after.points) {
+    if (point.thread == "worker") {
+      point.first_ops[0][kZeroedBytes] = point.first_ops[0][kRedundantZeroedBytes] =
+          MetricValue::whole(static_cast<std::int64_t>(point.size_bytes));
+    } else {
+      point.first_ops[1][kZeroedBytes] = point.first_ops[1][kRedundantZeroedBytes] = MetricValue::whole(1000);
+    }
+  }
+  const Review review = review_baselines(before, after);
+  EXPECT_TRUE(review.sentence.starts_with("worse: on worker threads only, ")) << review.sentence;
+  expect_each_change_in_one_group(review);
+}
+
 TEST(Review, HasARangeForEachRunOfNeighbours) {
   const Review review = review_baselines(measured({}), measured({64 * kKiB, 20 * kMiB, 100 * kMiB}));
   EXPECT_EQ(review.groups.at(0).ranges,

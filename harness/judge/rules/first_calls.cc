@@ -1,5 +1,7 @@
 // The first call does not behave like the later ones: a benchmark of one call measures something else than a
 // service.
+#include <fmt/format.h>
+
 #include "base/units.h"
 #include "judge/points.h"
 #include "judge/rule.h"
@@ -32,8 +34,9 @@ FindingKind kind_of(const FindingSubject& subject, const char* name, Share of_fi
     const auto [call, faults] = worst_call(point);
     return Slots{{"first", format_count(*count_of(point, of_first(Metric::kRedundantZeroedBytes)))},
                  {"later", format_count(*point.evident_count(Metric::kRedundantZeroedBytes))},
-                 {"faults", format_count(faults)},
-                 {"call", std::to_string(call)},
+                 {"most", faults == 0 ? ""
+                                      : fmt::format("; most page faults of an early call, {}, are in call {}",
+                                                    format_count(faults), call)},
                  {"peer", peer_words(subject, point, calloc_ns)}};
   };
   return {name,
@@ -43,7 +46,7 @@ FindingKind kind_of(const FindingSubject& subject, const char* name, Share of_fi
           {Severity::kLow, Severity::kLow},
           "the first calloc({size}) zeroes {first} bytes needlessly, later ones {later}{peer}",
           "At {sizes}, the first call behaves otherwise than the later ones: at {size} it writes {first} redundant "
-          "zeros, and later calls {later}; most page faults of an early call, {faults}, are in call {call}.",
+          "zeros, and later calls {later}{most}.",
           slots};
 }
 

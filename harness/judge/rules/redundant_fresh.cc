@@ -34,16 +34,19 @@ Slots later_slots(const FindingSubject& subject, const Point& point, const Firin
   const bool one = calls.every() || calls.ops == 1;
   const std::string size = format_size(point.size_bytes);
   // The share is that of one size of the range.
+  // A call that the program makes once in its life is not worth a word where it does the same.
+  const auto first = borne_out(point, of_first(Metric::kRedundantZeroedBytes));
+  const bool spares_first = calls.every() && first && is_little(*first, point.size_bytes);
   const std::string at_size = calls.every() || range.from_bytes == range.to_bytes ? "" : fmt::format(" (at {})", size);
-  return {
-      {"who", calls.every() ? "every calloc" : fmt::format("{} of {} calls of calloc", calls.ops, calls.of_ops)},
-      {"each", which_calls(calls) + at_size},
-      {"zero", one ? "zeroes" : "zero"},
-      {"get", one ? "gets" : "get"},
-      {"write", one ? "writes" : "write"},
-      {"bytes", redundant_words(calls)},
-      {"faults", calls.calloc_faults ? faults_words(calls.calloc_faults) : "calls that the timing pass did not see"},
-      {"peer", peer_words_of(subject, point, calls)}};
+  return {{"who", calls.every() ? "every calloc" : fmt::format("{} of {} calls of calloc", calls.ops, calls.of_ops)},
+          {"each", which_calls(calls) + (spares_first ? " but the first" : "") + at_size},
+          {"zero", one ? "zeroes" : "zero"},
+          {"get", one ? "gets" : "get"},
+          {"write", one ? "writes" : "write"},
+          {"bytes", redundant_words(calls)},
+          {"faults", calls.calloc_faults ? ": " + faults_words(calls.calloc_faults) : ""},
+          {"and_faults", calls.calloc_faults ? " and " + faults_words(calls.calloc_faults) : ""},
+          {"peer", peer_words_of(subject, point, calls)}};
 }
 
 Slots first_slots(const FindingSubject& subject, const Point& point) {
@@ -59,9 +62,9 @@ std::vector<Finding> find_redundant_fresh(const FindingSubject& subject) {
        Metric::kCallocNs},
       not_on_worker_alone(subject, in_later_calls),
       {Severity::kHigh, Severity::kLow},
-      "{who}({size}) {zero} memory fresh from the kernel: {faults}{peer}",
+      "{who}({size}) {zero} memory fresh from the kernel{faults}{peer}",
       "At {sizes}, {each} {get} fresh memory, which is zero, and {write} zeros over it: at {size} {bytes} redundant "
-      "bytes and {faults} a call{peer}.",
+      "bytes{and_faults} a call{peer}.",
       [&](const Point& point, const FiringRange& range) { return later_slots(subject, point, range); }};
   const FindingKind first{
       "redundant-fresh-first",

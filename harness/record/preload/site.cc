@@ -57,7 +57,8 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
   stack.last = address;
   stack.stack_pointer = ::_Unwind_GetCFA(context);
   stack.frame_pointer = ::_Unwind_GetGR(context, kFramePointer);
-  if (stack.depth == 0 && is_ours(address)) return _URC_NO_REASON;
+  // Not only the innermost ones: what we call may call the program's allocator, as operator new does.
+  if (is_ours(address)) return _URC_NO_REASON;
   // A return address lies behind the call, maybe in the next line or function.
   stack.addresses[stack.depth++] = before != 0 ? address : address - 1;
   return stack.depth < kFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
