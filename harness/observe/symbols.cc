@@ -22,8 +22,8 @@ constexpr Dwfl_Callbacks kFileCallbacks = {dwfl_build_id_find_elf, dwfl_standard
 struct Symbols::File {
   Dwfl* session = nullptr;
   Dwfl_Module* module = nullptr;
-  std::uint64_t bias = 0;  ///< to be added to an address of the file
-  std::string why;         ///< nothing is known of it
+  std::uint64_t bias = 0;                       ///< to be added to an address of the file
+  std::string why;                              ///< nothing is known of it
   std::map<std::uint64_t, NamedFrame> named{};  ///< a look at a symbol table takes as long as the table
 
   ~File() {
