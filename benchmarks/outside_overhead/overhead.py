@@ -6,8 +6,10 @@ usage: overhead.py [--rounds N] [--seconds S] [--workload NAME]...
 
 A server under a steady load (redis, a Go and a Python web server), and a loop that refills 8 MiB a round, the worst case.
 A round has a window under each watcher and one under none, in an order that rotates; the ratio of a round is that of its
-windows. Printed: the median of the ratios of throughput, and of the CPU time that the watched process took for an operation,
-each with a bootstrap interval of 95 %, and the watcher's own CPU time. Where all CPUs are busy the throughput pays for that, too.
+windows. heaptrack and memray are left out: what they inject stays in the process, and no later window would be one
+without a watcher. Printed: the median of the ratios of throughput, and of the CPU time that the watched process took for
+an operation, each with a bootstrap interval of 95 %, and the watcher's own CPU time. Where all CPUs are busy the
+throughput pays for that, too.
 """
 from __future__ import annotations
 
