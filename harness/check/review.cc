@@ -25,7 +25,10 @@ bool comes_before(const ReviewGroup& one, const ReviewGroup& other) {
     const int cause = group.cause == Cause::kThreshold && !group.cases.empty()
                           ? static_cast<int>(Cause::kZeroesFresh) * 2 - 1
                           : static_cast<int>(group.cause) * 2;
-    return std::tuple(group.direction, cause, group.first_calls_only);
+    const auto& example = group.example;
+    const bool slight =
+        example && is_slight(example->point.size_bytes, example->metric, example->before, example->after);
+    return std::tuple(group.direction, cause, group.first_calls_only, slight);
   };
   if (rank(one) != rank(other)) return rank(one) < rank(other);
   return one.changes.size() > other.changes.size();

@@ -28,6 +28,10 @@ struct ReviewInput {
 std::set<std::uint64_t> compared_sizes(const ReviewInput& input, const std::string& case_name,
                                        const std::string& thread, std::optional<double> touch = {});
 
+/// Whether only a few bytes of the block are concerned, before and after: what else a thread does at its start.
+bool is_slight(std::uint64_t size_bytes, std::optional<Metric> metric, const MetricValue& before,
+               const MetricValue& after);
+
 /// The groups of all changes of points, in no order, with the ranges that were measured; thresholds are left out.
 std::vector<Draft> draft_groups(const ReviewInput& input);
 

@@ -14,12 +14,8 @@ bool is_same_place(const PointIdentity& one, const PointIdentity& other) {
   return one.case_name == other.case_name && one.size_bytes == other.size_bytes;
 }
 
-/// Whether only a few bytes of the block are concerned, before and after: what else a thread does at its start.
-bool is_slight(const BaselineChange& change) {
-  if (!change.metric || !std::string_view(row_of(*change.metric).key).ends_with("_bytes")) return false;
-  const auto before = change.before.count();
-  const auto after = change.after.count();
-  return before && after && is_little(std::max(*before, *after), change.point->size_bytes);
+bool is_slight_change(const BaselineChange& change) {
+  return is_slight(change.point->size_bytes, change.metric, change.before, change.after);
 }
 
 /// The changes of one cause, by the thread that alone shows them at their size, if others were compared there; or "".
@@ -38,7 +34,7 @@ std::map<std::string, std::vector<std::size_t>> by_thread(const ReviewInput& inp
     const bool alone =
         is_compared(true) && is_compared(false) && std::none_of(changes.begin(), changes.end(), [&](std::size_t other) {
           return is_on(*input.changes[other].point, false) &&
-                 (is_slight(input.changes[i]) || !is_slight(input.changes[other]));
+                 (is_slight_change(input.changes[i]) || !is_slight_change(input.changes[other]));
         });
     parts[alone ? point.thread : ""].push_back(i);
   }
@@ -95,6 +91,14 @@ std::set<std::uint64_t> compared_sizes(const ReviewInput& input, const std::stri
     if (wanted && (!touch || point.touch == *touch)) sizes.insert(point.size_bytes);
   }
   return sizes;
+}
+
+bool is_slight(std::uint64_t size_bytes, std::optional<Metric> metric, const MetricValue& before,
+               const MetricValue& after) {
+  if (!metric || !std::string_view(row_of(*metric).key).ends_with("_bytes")) return false;
+  const auto first = before.count();
+  const auto last = after.count();
+  return first && last && is_little(std::max(*first, *last), size_bytes);
 }
 
 std::vector<Draft> draft_groups(const ReviewInput& input) {

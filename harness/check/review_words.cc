@@ -224,7 +224,8 @@ std::string subject_words(const ReviewInput& input, const Draft& draft, Cause ca
   const ReviewGroup& group = draft.group;
   if (group.first_calls_only) {
     const bool is_first = cause == Cause::kZeroesFresh && (!group.example || group.example->call <= 1);
-    return is_first ? "the first calloc of a process" : "an early calloc";
+    if (!is_first) return "an early calloc";
+    return group.thread == "worker" ? "the first calloc of a thread" : "the first calloc of a process";
   }
   const bool of_calloc = cause == Cause::kZeroesFresh || cause == Cause::kZeroesReused;
   const bool every = group.direction == Direction::kWorse &&

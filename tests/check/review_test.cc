@@ -129,7 +129,8 @@ TEST(Review, SaysWhichThreadAloneThoughAFewBytesChangedOnTheOther) {
     }
   }
   const Review review = review_baselines(before, after);
-  EXPECT_TRUE(review.sentence.starts_with("worse: on worker threads only, ")) << review.sentence;
+  EXPECT_TRUE(review.sentence.starts_with("worse: on worker threads only, the first calloc of a thread from 64 KiB"))
+      << review.sentence;
   expect_each_change_in_one_group(review);
 }
 
