@@ -37,6 +37,7 @@ DOCUMENTS = {"fork": "fork.json", "fork_snapshot": "snapshot.json", "thresholds_
 DRAWING = {
     ("fork.py", "share >= 0.045"),  # room for a label
     ("fork_snapshot.py", "end > axes.get_xlim()[1] * 0.6"),  # on which side of a line its words are
+    ("histories.py", "before - when > ROUND"),  # where a band of releases begins again
     ("history.py", "len(lines) > MOST_LINES"),  # of words below a bar
     ("points.py", "c <= 0.04045"),  # sRGB, and the contrast of WCAG 2
     ("points.py", "(luminance(mixed) + 0.05) / (dark + 0.05) >= least"),
@@ -44,6 +45,7 @@ DRAWING = {
     ("policies.py", "value < 0.016"),
     ("heat.py", "abs(norm(value) - 0.5) > 0.4"),  # white words on a dark cell
     ("recv_buffer.py", "width <= 1.6"),  # inches
+    ("years.py", "at > MARGIN"),  # room for another band on the line
     ("validate.py", "len(text) <= LONGEST"),  # a line of its own
 }
 # Axes, labels, footnotes and numbers as text: nothing in them knows what a point means.
