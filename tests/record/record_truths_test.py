@@ -78,7 +78,9 @@ def check_daemon(found):
     unseen = [p for p in found.json["processes"] if p["ended"] in ("running", "unknown")]
     assert missed or unseen
     assert all(is_na(m["cpu_ns"]) and is_na(m["minor_faults"]) for m in missed)
-    assert "Not included: 1 process" in found.text if missed else is_na(found.totals["kernel"]["zeroed_bytes"])
+    # On a busy machine the process between it and the program has not ended either.
+    count = sum(m["processes"] for m in missed)
+    assert f"Not included: {count} process" in found.text if missed else is_na(found.totals["kernel"]["zeroed_bytes"])
     assert "Nothing to gain" not in found.text
 
 
