@@ -47,6 +47,16 @@ class Nothing : public Way {
   std::size_t written(const Block& /*block*/) override { return 0; }
 };
 
+/// How many pages of a block have a bit of pagemap set (Documentation/admin-guide/mm/pagemap.rst).
+std::size_t pages_with(unsigned bit, const Block& block) {
+  static const int pagemap = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  std::vector<std::uint64_t> entries(block.pages);
+  const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(block.begin) / kPage * sizeof entries[0]);
+  if (::pread(pagemap, entries.data(), entries.size() * sizeof entries[0], at) < 0) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(entries.begin(), entries.end(), [&](std::uint64_t entry) { return (entry >> bit & 1) != 0; }));
+}
+
 /// Documentation/admin-guide/mm/soft-dirty.rst
 class SoftDirty : public Way {
  public:
@@ -54,29 +64,25 @@ class SoftDirty : public Way {
     const int clear = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     const bool cleared = ::write(clear, "4", 1) == 1;
     ::close(clear);
-    if (!cleared) return false;
-    const std::size_t before = written(block);
-    block.begin[0] = 1;
-    return before == 0 && written(block) == 1 && ((probed_ = true));
+    if (!known_) {
+      // A kernel without them takes the request, and has no bit.
+      const std::size_t before = written(block);
+      block.begin[0] = 1;
+      known_ = before == 0 && written(block) == 1;
+    }
+    return cleared && known_;
   }
-  std::size_t written(const Block& block) override {
-    std::vector<std::uint64_t> entries(block.pages);
-    const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(block.begin) / kPage * sizeof entries[0]);
-    if (::pread(pagemap_, entries.data(), entries.size() * sizeof entries[0], at) < 0) return 0;
-    return static_cast<std::size_t>(
-        std::count_if(entries.begin(), entries.end(), [](std::uint64_t entry) { return (entry >> 55 & 1) != 0; }));
-  }
+  std::size_t written(const Block& block) override { return pages_with(55, block); }
 
  private:
-  int pagemap_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  bool probed_ = false;
+  bool known_ = false;
 };
 
-std::uint64_t supported(int fault, std::uint64_t features) {
+bool supported(int fault, std::uint64_t features) {
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = features;
-  return ::ioctl(fault, UFFDIO_API, &api) == 0 ? 1 : 0;
+  return ::ioctl(fault, UFFDIO_API, &api) == 0;
 }
 
 bool protect(int fault, const Block& block) {
@@ -104,23 +110,16 @@ class Asynchronous : public Way {
   bool watch(const Block& block) override {
     if (fault_ < 0) {
       fault_ = open_fault();
-      if (fault_ < 0 || supported(fault_, std::uint64_t{1} << 15 | std::uint64_t{1} << 13) == 0) return false;
+      if (fault_ < 0 || !supported(fault_, std::uint64_t{1} << 15 | std::uint64_t{1} << 13)) return false;
       if (!register_block(fault_, block)) return false;
     }
     return protect(fault_, block);
   }
-  std::size_t written(const Block& block) override {
-    std::vector<std::uint64_t> entries(block.pages);
-    const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(block.begin) / kPage * sizeof entries[0]);
-    if (::pread(pagemap_, entries.data(), entries.size() * sizeof entries[0], at) < 0) return 0;
-    return static_cast<std::size_t>(
-        std::count_if(entries.begin(), entries.end(), [](std::uint64_t entry) { return (entry >> 57 & 1) == 0; }));
-  }
+  std::size_t written(const Block& block) override { return block.pages - pages_with(57, block); }
   ~Asynchronous() override { ::close(fault_); }
 
  private:
   int fault_ = -1;
-  int pagemap_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 };
 
 /// A thread of ours receives each first write, and lifts the protection (Linux 5.7).
@@ -130,7 +129,7 @@ class Synchronous : public Way {
     written_ = 0;
     if (fault_ < 0) {
       fault_ = open_fault();
-      if (fault_ < 0 || supported(fault_, UFFD_FEATURE_PAGEFAULT_FLAG_WP) == 0) return false;
+      if (fault_ < 0 || !supported(fault_, UFFD_FEATURE_PAGEFAULT_FLAG_WP)) return false;
       if (!register_block(fault_, block)) return false;
       thread_ = std::thread([this] { lift(); });
     }

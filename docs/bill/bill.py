@@ -20,10 +20,11 @@ import time
 from datetime import datetime, timezone
 from pathlib import Path
 
-from measured import LIBRARY, NOT_ASKED, ROOT, ZEROTAX, Failure, advised, digest, measured, most, versions
+from measured import LIBRARY, NOT_ASKED, ROOT, ZEROTAX, Failure, advised, digest, measured, versions
 
 sys.path.insert(0, str(ROOT / "plots"))
 
+from zerotax_plots.shares import bounds  # noqa: E402
 from zerotax_plots.units import percent_text, time_text  # noqa: E402
 
 PROGRAMS = Path(__file__).with_name("programs.json")
@@ -91,10 +92,11 @@ def run_here(todo: list[dict], chosen: list[dict], out: Path, given: argparse.Na
         write(out / "programs" / f"{program['name']}.json", result)
     found = [(its, program) for program in chosen if "recorded" in (its := stored(out, program, given) or {})]
     asked = [(its, program) for its, program in found if its["advice"].get("na", "").startswith((NOT_ASKED, TOO_LITTLE))]
-    asked.sort(key=lambda pair: -most(pair[0]["recorded"]))
+    # By what it may be at most: what has no bound may be all of it.
+    asked.sort(key=lambda pair: -bounds(pair[0]["recorded"])[1])
     began = time.monotonic()
     for number, (its, program) in enumerate(asked):
-        share = most(its["recorded"])
+        share = bounds(its["recorded"])[1]
         left_s = 60 * given.advise_minutes + began - time.monotonic()
         if 100 * share < given.advise_from:
             its["advice"] = {"na": f"{TOO_LITTLE} {given.advise_from:g} % of the CPU time"}

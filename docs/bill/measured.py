@@ -192,14 +192,6 @@ def measured(program: dict, folder: Path, rounds: int, say: Callable[[str], None
         return result | {"na": str(problem) if isinstance(problem, Failure) else f"{type(problem).__name__}: {problem}"}
 
 
-def most(recording: dict) -> float:
-    """The share of the CPU time that zeroing takes; where only bounds are known, the upper one; all where it has no bound."""
-    share, bound = recording["share_of_cpu"], recording["zeroing_at_most_cpu_ns"]
-    if isinstance(share, (int, float)):
-        return share
-    return 1.0 if isinstance(bound, dict) else min(1.0, bound / max(1, recording["cpu_ns"]))
-
-
 def advised(program: dict, folder: Path) -> dict:
     """What advise says of it, or why it failed."""
     try:

@@ -5,7 +5,8 @@ import json
 import statistics
 import textwrap
 
-from reference_text import ROOT, reference
+from reference_text import ROOT, reference, rows_table
+from zerotax_plots.shares import bounds
 from zerotax_plots.units import count_text, counted_text, number_text, percent_text, size_text, time_text
 
 PAGE = "docs/bill/README.md"
@@ -19,15 +20,6 @@ EVERYWHERE = ("malloc", "calloc", "realloc", "operator new", "std::", "__gnu_cxx
 def measured(run: dict) -> list[dict]:
     """The programs that were measured, the largest share first; where only bounds are known, by the lower one."""
     return sorted((its for its in run["programs"] if "recorded" in its), key=lambda its: -bounds(its["recorded"])[0])
-
-
-def bounds(recorded: dict) -> tuple[float, float]:
-    """The least and the most that zeroing takes, as shares of the CPU time."""
-    share, most = recorded["share_of_cpu"], recorded["zeroing_at_most_cpu_ns"]
-    if not isinstance(share, dict):
-        return share, share
-    least = recorded["zeroing_at_least_cpu_ns"] / recorded["cpu_ns"]
-    return least, 1.0 if isinstance(most, dict) else min(1.0, most / recorded["cpu_ns"])
 
 
 def share_text(recorded: dict) -> str:
@@ -79,11 +71,6 @@ def advice_text(its: dict) -> str:
     return f"{its['remedy']}, {ratio_text(its['ratios']['cpu'])}" if its["remedy"] else WORDS[its["kind"]]
 
 
-def table(head: list[str], aligned: str, rows: list[list[str]]) -> str:
-    """A table in Markdown, without padding."""
-    return "\n".join(["| " + " | ".join(head) + " |", aligned, *("| " + " | ".join(row) + " |" for row in rows)])
-
-
 def bill_block() -> str:
     """A row for each program, and who is missing."""
     run = reference("bill.json")
@@ -96,7 +83,7 @@ def bill_block() -> str:
     defined = json.loads((ROOT / "docs" / "bill" / "programs.json").read_text(encoding="utf-8"))["programs"]
     told = {its["name"]: its.get("na", "") for its in run["programs"]}
     missing = [f"{its['name']} ({told.get(its['name'], 'no time')})" for its in defined if told.get(its["name"], "no time")]
-    return (table(head, "|:--|:--|" + "--:|" * 8 + ":--|", rows) + "\n\n" + summary(run) +
+    return (rows_table(head, rows, "|:--|:--|" + "--:|" * 8 + ":--|") + "\n\n" + summary(run) +
             (f"\nNot measured: {'; '.join(missing)}.\n" if missing else "\n") +
             f"Measured {run['started'][:10]} on Linux {environment['kernel']}, {environment['cpu']}, "
             f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}.\n"

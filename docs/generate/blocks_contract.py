@@ -1,16 +1,10 @@
 """docs/contract.md: where the promises were tested, and what is not kept everywhere."""
 from __future__ import annotations
 
-from reference_text import REFERENCE, reference
+from reference_text import REFERENCE, reference, rows_table
 
 PAGE = "docs/contract.md"
 SHORT = {"kept": "kept", "broken": "**broken**", "unsupported": "no", "not testable here": "n/a"}
-
-
-def rows_table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown, all columns to the left."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def places_table(places: dict, found: dict) -> str:

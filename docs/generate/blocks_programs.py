@@ -1,7 +1,7 @@
 """docs/largecache.md: the real programs that are cheaper or dearer under largecache than under glibc."""
 from __future__ import annotations
 
-from reference_text import or_na, reference
+from reference_text import or_na, reference, rows_table
 from zerotax_plots.units import count_text, number_text, time_text
 
 PAGE = "docs/largecache.md"
@@ -55,10 +55,9 @@ def programs_block() -> str:
     # Every program has as many, unless the run was interrupted.
     rounds = " or ".join(str(count) for count in sorted({program["rounds"] for program in programs}))
     head = ["", "does", "glibc", "raised glibc", "`adaptive`", "CPU / cheaper glibc's", "peak / glibc's", "breaks"]
-    lines = ["| " + " | ".join(row) + " |" for row in [head, *rows]]
     environment = run["environment"]
     return (f"Page faults; CPU time. Medians of {rounds} rounds, with 95 % intervals.\n\n"
-            + "\n".join([lines[0], "|:--|:--|" + "--:|" * 5 + ":--|", *lines[1:]]) +
+            + rows_table(head, rows, "|:--|:--|" + "--:|" * 5 + ":--|") +
             f"\n\nAll promises are kept in {kept} of {len(programs)} programs. Those not shown keep them all, and the interval "
             f"of\ntheir CPU time comes within 5 % of the cheaper glibc's ({others}).\n"
             f"Measured on Linux {environment['kernel']}, {environment['cpu']}, {environment['cpus']} CPUs.")

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import re
 
-from blocks_contract import SHORT, rows_table
-from reference_text import REFERENCE, reference
+from blocks_contract import SHORT
+from reference_text import REFERENCE, reference, rows_table
 
 FOLDER = "upstream/qemu-user"
 PAGE = f"docs/{FOLDER}/README.md"

@@ -4,8 +4,9 @@ from __future__ import annotations
 import statistics
 import textwrap
 
-from blocks_bill import ALLOCATOR, bounds, measured, summary
+from blocks_bill import ALLOCATOR, measured, summary
 from reference_text import reference
+from zerotax_plots.shares import bounds
 from zerotax_plots.units import percent_text, size_text, time_text
 
 PAGE = "docs/state-of-zeroing-2026.md"

@@ -46,6 +46,12 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join([text[0], line, *text[1:]])
 
 
+def rows_table(head: list[str], rows: list[list[str]], aligned: str = "") -> str:
+    """A table in Markdown without padding; `aligned` is the line below the head, all columns to the left if it is empty."""
+    lines = ["| " + " | ".join(row) + " |" for row in [head, *rows]]
+    return "\n".join([lines[0], aligned or "|" + "---|" * len(head), *lines[1:]])
+
+
 def of_allocators(entries: list[dict]) -> list[str]:
     """The allocators in the order of their first entry."""
     return list(dict.fromkeys(entry["allocator"] for entry in entries))

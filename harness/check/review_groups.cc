@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <string_view>
 
 #include "check/review_draft.h"
@@ -114,8 +113,7 @@ std::vector<Draft> draft_groups(const ReviewInput& input) {
   }
   std::vector<Draft> drafts;
   for (const auto& [blame, changes] : causes) {
-    // Of one thread alone first: what both do may be slight.
-    for (const auto& [thread, part] : by_thread(input, changes) | std::views::reverse) {
+    for (const auto& [thread, part] : by_thread(input, changes)) {
       Draft& draft = drafts.emplace_back();
       draft.judged = blame.judged;
       ReviewGroup& group = draft.group;

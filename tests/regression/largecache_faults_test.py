@@ -332,8 +332,8 @@ def test_random_sequences_show_that(tmp_path, what):
 
 
 def test_without_a_fault_each_of_them_passes(tmp_path):
+    program = link(tmp_path, [])
     for test in sorted({fault[3] for fault in FAULTS.values() if IS_LOOKED_AT or fault[3] in BY_THEMSELVES}):
-        program = link(tmp_path, [])
         for unit_test in sorted({fault[4] for fault in FAULTS.values() if fault[3] == test}):
             name = full_name(test, unit_test)
             done = subprocess.run([program, f"--gtest_filter={name}"], capture_output=True, text=True, check=False)

@@ -33,10 +33,10 @@ Slots later_slots(const FindingSubject& subject, const Point& point, const Firin
   const RedundantCalls calls = *fresh_calls(point);
   const bool one = calls.every() || calls.ops == 1;
   const std::string size = format_size(point.size_bytes);
-  // The share is that of one size of the range.
   // A call that the program makes once in its life is not worth a word where it does the same.
   const auto first = borne_out(point, of_first(Metric::kRedundantZeroedBytes));
   const bool spares_first = calls.every() && first && is_little(*first, point.size_bytes);
+  // The share is that of one size of the range.
   const std::string at_size = calls.every() || range.from_bytes == range.to_bytes ? "" : fmt::format(" (at {})", size);
   return {{"who", calls.every() ? "every calloc" : fmt::format("{} of {} calls of calloc", calls.ops, calls.of_ops)},
           {"each", which_calls(calls) + (spares_first ? " but the first" : "") + at_size},

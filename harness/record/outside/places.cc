@@ -65,17 +65,14 @@ Spot PlaceFinder::spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unw
   const Unwinder::Mapping* mapping = unwinder.mapping_of(address);
   if (frame.script != Frame::Script::kNone || mapping == nullptr || !mapping->name.starts_with('/')) return spot;
   spot.name = mapping->name;
-  std::string& path = paths_[{pid, mapping->begin, mapping->inode, mapping->name}];
-  if (path.empty()) {
-    path = !mapping->path.empty() ? mapping->path
-                                  : process_file(pid, mapping->begin, mapping->end, mapping->name, mapping->inode);
+  File& file = files_[{pid, mapping->begin, mapping->inode, mapping->name}];
+  if (file.path.empty()) {
+    file.path = !mapping->path.empty() ? mapping->path
+                                       : process_file(pid, mapping->begin, mapping->end, mapping->name, mapping->inode);
+    file.bias = ElfFile(file.path).load_bias(mapping->begin, mapping->file_offset).value_or(mapping->begin);
   }
-  spot.path = path;
-  const auto [bias, is_new] = biases_.try_emplace({spot.path, mapping->begin});
-  if (is_new) {
-    bias->second = ElfFile(spot.path).load_bias(mapping->begin, mapping->file_offset).value_or(mapping->begin);
-  }
-  spot.address = address - bias->second;
+  spot.path = file.path;
+  spot.address = address - file.bias;
   return spot;
 }
 

@@ -38,10 +38,13 @@ class PlaceFinder {
  private:
   Spot spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder);
 
-  using File = std::tuple<pid_t, std::uint64_t, std::uint64_t, std::string>;  ///< where it is mapped, and which it is
+  struct File {
+    std::string path;  ///< by which it can be read
+    std::uint64_t bias = 0;
+  };
 
-  std::map<File, std::string> paths_;                                      ///< by which the files can be read
-  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> biases_;  ///< by path and where it is mapped
+  /// By process, where it is mapped, inode and name.
+  std::map<std::tuple<pid_t, std::uint64_t, std::uint64_t, std::string>, File> files_;
 };
 
 std::vector<NamedFrame> name_spots(const std::vector<Spot>& spots, Symbols& symbols);
