@@ -42,7 +42,7 @@ def busy_servers(session):
 def endless(*arguments):
     """A run in a session of its own that is receiving when this returns, and the server that has sent for a while."""
     running = subprocess.Popen(
-        [ZEROTAX, "run", "--case", "recv_buffer", "--size", "2MiB", "--ops", "100000", *arguments],
+        [ZEROTAX, "run", "--case", "recv_buffer", "--size", "256KiB", "--ops", "100000", *arguments],
         env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     # The audit of a thousand operations comes first.
     assert wait_for(lambda: busy_servers(running.pid), 200), "no server was started"
@@ -137,6 +137,7 @@ def test_a_killed_server_is_a_failed_point_that_says_so():
     assert not servers_of(running.pid)
 
 
+@pytest.mark.long("the audit of a thousand operations again")
 @available("largecache")
 def test_the_server_has_neither_the_preloaded_allocator_nor_any_environment():
     running, server = endless(

@@ -157,6 +157,7 @@ def test_the_report_fits_into_80_columns_and_names_the_paper(small):
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None,
                     reason="only root, with setpriv, can become somebody else")
+@pytest.mark.long("as another user")
 def test_nobody_gets_everything_but_the_sections(tmp_path):
     skip_if_unreadable()
     done = zerotax("fork", "--to", "4MiB", "--rounds", "1", *SAMPLED, "--json", "-", prefix=NOBODY)

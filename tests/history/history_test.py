@@ -141,6 +141,7 @@ def test_a_range_begins_with_what_its_first_commit_is_compared_with(project, cac
     assert [row["commit"] for row in document["versions"] if row["changed"]] == [commits[PLANTED - 1]]
 
 
+@pytest.mark.long("another form of the repository")
 def test_a_bare_clone_gives_the_same_and_stays_as_it_is(by_tags, project, cache, tmp_path):
     git(tmp_path, "clone", "--quiet", "--bare", project[0], tmp_path / "bare clone.git")
     with untouched(tmp_path / "bare clone.git"):

@@ -35,7 +35,8 @@ def programs():
 def users():
     return [pytest.param((), id="oneself"),
             pytest.param(tuple(NOBODY), id="nobody",
-                         marks=pytest.mark.skipif(os.getuid() != 0, reason="only root becomes nobody"))]
+                         marks=[pytest.mark.skipif(os.getuid() != 0, reason="only root becomes nobody"),
+                                pytest.mark.long("as another user")])]
 
 
 @pytest.mark.parametrize("policy", POLICIES)

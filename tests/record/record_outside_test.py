@@ -6,7 +6,7 @@ import pathlib
 import signal
 
 import pytest
-from conftest import MIB, NOBODY, PAGE, is_na, skip_if_unreadable, zerotax
+from conftest import MIB, NOBODY, PAGE, is_na, mostly_long, skip_if_unreadable, zerotax
 from outside import Attached, Outcome, build, functions, open_folder, root_only, start_record
 from recording import record
 
@@ -78,6 +78,7 @@ def test_a_static_program_is_recorded_from_outside(static):
     assert kept["refilled_bytes"] <= KEPT < 0.1 * found.json["sites"][0]["refilled_bytes"]
 
 
+@pytest.mark.long("a static program is")
 @root_only
 def test_a_program_for_musl_is_recorded_from_outside(musl):
     found = record(musl, "malloc", ROUNDS)
@@ -116,7 +117,7 @@ def test_faults_that_the_kernel_takes_count(static):
 
 
 @root_only
-@pytest.mark.parametrize("language", ["static", "musl", "go"])
+@pytest.mark.parametrize("language", mostly_long(["static", "musl", "go"], ["static"], "another C library"))
 def test_stores_of_zeros_are_sampled(request, language):
     found = record(request.getfixturevalue(language), "zeros", 400 if language == "go" else 8000)
     [stores] = [row for row in found.json["tax"]["rows"] if row["cause"] == "stores"]
@@ -128,7 +129,8 @@ def test_stores_of_zeros_are_sampled(request, language):
 
 
 @root_only
-@pytest.mark.parametrize("way, rounds", [("map", ROUNDS), ("threads", 100), ("exec", ROUNDS)])
+@pytest.mark.parametrize("way, rounds", mostly_long(
+    [("map", ROUNDS), ("threads", 100), ("exec", ROUNDS)], [("threads", 100)], "another program"))
 def test_attached_to_a_process_the_counts_are_those_of_getrusage(static, tmp_path, way, rounds):
     with Attached(static, way, rounds) as target:
         started = start_record(tmp_path, target.run.pid, "--seconds", 60)
@@ -203,6 +205,7 @@ def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
     assert found.totals["kernel"]["zeroed_bytes"] >= 50 * MIB
 
 
+@pytest.mark.long("as another user")
 @root_only
 def test_nobody_records_a_program_of_theirs_from_outside(static):
     skip_if_unreadable()

@@ -174,6 +174,7 @@ def test_all_that_runs_is_recorded_but_zerotax(static, tmp_path):
     assert any(process["executable"] == str(static) for process in found.json["processes"])
 
 
+@pytest.mark.long("as another user")
 @root_only
 def test_nobody_records_their_processes_and_what_these_start(static):
     skip_if_unreadable()
@@ -190,6 +191,7 @@ def test_nobody_records_their_processes_and_what_these_start(static):
     assert "Only processes of this user were watched" in text and "if one of these started them" in text
 
 
+@pytest.mark.long("as another user")
 @root_only
 def test_nobody_records_their_part_of_a_cgroup(static):
     skip_if_unreadable()

@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from conftest import MIB, NOBODY, clean_environment, is_na, skip_if_unreadable
+from conftest import MIB, NOBODY, clean_environment, is_na, mostly_long, skip_if_unreadable
 from recording import PROGRAMS, record
 
 ZEROED = PROGRAMS / "zeroed"
@@ -48,9 +48,11 @@ def check_kernel(found, all_bytes, again):
 UNKNOWN = ("out-of-time", "killed-from-thread", "crash-in-handler", "child-killed", "shared")
 # These have tests of their own.
 APART = ("stop", "daemon", "instruction")
+# One of each kind: nothing awkward, an end, a thread, another program, a child, memory that moves, what stays unknown.
+SHORT = ("fill", "raw-exit", "killed-from-thread", "exec-from-thread", "vfork", "clone", "mremap", "out-of-time")
 
 
-@pytest.mark.parametrize("way", [w for w in WAYS if w not in APART])
+@pytest.mark.parametrize("way", mostly_long([w for w in WAYS if w not in APART], SHORT, "another way to be awkward"))
 def test_what_the_kernel_zeroed_is_right_or_not_claimed(way):
     found = record(ZEROED, way)
     if found.status == 77:
@@ -111,7 +113,7 @@ def test_a_program_that_is_stopped_twice_is_counted_on():
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
-@pytest.mark.parametrize("way", ["raw-exit", "killed-from-thread", "read", "daemon"])
+@pytest.mark.parametrize("way", mostly_long(["raw-exit", "killed-from-thread", "read", "daemon"], ["read"], "root's again"))
 def test_an_ordinary_user_is_told_no_falsehood(way):
     skip_if_unreadable()
     found = record(ZEROED, way, prefix=NOBODY)

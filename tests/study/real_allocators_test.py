@@ -50,7 +50,9 @@ def test_glibc_at_20_mib_hands_out_a_mapping_then_new_heap_and_from_the_third_ca
     assert (point["zeroed_bytes"], point["zeroed_method"]) == (20 * MIB + 8, "memset")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=available(name)) for name in ("tcmalloc", "tbbmalloc")])
+@pytest.mark.parametrize("name", [
+    pytest.param("tcmalloc", marks=available("tcmalloc")),
+    pytest.param("tbbmalloc", marks=[available("tbbmalloc"), pytest.mark.long("another allocator")])])
 def test_tcmalloc_and_tbbmalloc_zero_every_byte_with_memset(name):
     point = measured_at(name, 100 * MIB)
     assert (point["zeroed_bytes"], point["redundant_zeroed_bytes"]) == (100 * MIB, 100 * MIB)
@@ -58,7 +60,7 @@ def test_tcmalloc_and_tbbmalloc_zero_every_byte_with_memset(name):
 
 
 @available("largecache")
-@pytest.mark.parametrize(("touch", "redundant"), [(0, 100 * MIB), (1, 0)])
+@pytest.mark.parametrize(("touch", "redundant"), [(0, 100 * MIB), pytest.param(1, 0, marks=pytest.mark.long("100 MiB written"))])
 def test_largecache_zeroes_a_reused_block_of_100_mib_whole(touch, redundant):
     point = measured_at("largecache", 100 * MIB, touch)
     assert (point["zeroed_bytes"], point["redundant_zeroed_bytes"]) == (104_857_600, redundant)

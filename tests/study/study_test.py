@@ -157,6 +157,7 @@ def test_lanes_that_were_searched_are_kept(study, tmp_path, number):
     assert key == [(entry["allocator"], entry["touch"], entry["at_bytes"]) for entry in thresholds_in(study[0])["thresholds"]]
 
 
+@pytest.mark.long("that lanes are kept takes the same path")
 def test_workloads_that_were_replayed_are_kept(study, tmp_path):
     folder = tmp_path / "out"
     shutil.copytree(study[0], folder)
