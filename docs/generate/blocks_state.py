@@ -5,7 +5,9 @@ import statistics
 import textwrap
 
 from blocks_bill import ALLOCATOR, measured, summary
+from blocks_years import YEARS, measured_of
 from reference_text import reference
+from zerotax_plots.histories import Version, lines_of, load_all, short, word_at
 from zerotax_plots.shares import bounds
 from zerotax_plots.units import percent_text, size_text, time_text
 
@@ -37,6 +39,42 @@ def bill_block() -> str:
         "page fault by page fault, on a virtual machine whose page faults are dear.")
 
 
+def years_block() -> str:
+    """How many releases zero needlessly, which began and which ceased to, and who never does."""
+    documents = load_all(YEARS).run["histories"]
+    sizes = documents[0]["grid"]["sizes"]
+    releases = [version for document in documents for version in measured_of(document["versions"])]
+
+    def needless(version: Version, where: list[int] | None = None) -> set[int]:
+        return {size for size in (sizes if where is None else where) if word_at(version, size) == "needless"}
+
+    def known_to(*versions: Version) -> list[int]:
+        return [size for size in sizes if all(word_at(version, size) not in (None, "unknown") for version in versions)]
+
+    def at(some: set[int]) -> str:
+        return "at " + ", ".join(size_text(size) for size in sorted(some))
+
+    began, ended = [], []
+    for document in documents:
+        for line in lines_of(document["versions"], len(document["versions"])):
+            known = measured_of(line)
+            for before, after in zip(known, known[1:]):
+                both = known_to(before, after)
+                for turned, some in ((began, needless(after, both) - needless(before, both)),
+                                     (ended, needless(before, both) - needless(after, both))):
+                    if some:
+                        names = f"{document['allocator']} {short(before['name'])} and {short(after['name'])}"
+                        turned.append(f"between {names} {at(some)}")
+    never = [f"{document['allocator']} up to {short(known[-1]['name'])}" for document in documents
+             if (known := measured_of(document["versions"])) and not any(map(needless, known))]
+    redundant = sum(map(bool, map(needless, releases)))
+    return wrapped(
+        f"Of {len(releases)} releases of {len(documents)} allocators since {min(each['date'] for each in releases)[:4]}, "
+        f"{redundant} write zeros needlessly once a block of the same size has been freed, {at(set(sizes))} or at some of these "
+        f"sizes. That began {'; '.join(began) or 'with none of them'}. It ended {'; '.join(ended) or 'with none of them'}. "
+        f"{' and '.join(never)} never {'do' if len(never) > 1 else 'does'}.")
+
+
 def fork_block() -> str:
     """Fork with a block of 1 GiB that nobody wrote: where calloc left it alone, and where it zeroed it."""
     forks = {each["allocator"]: each["fork"] for each in reference("fork_after_calloc.json")["points"]
@@ -54,4 +92,5 @@ def fork_block() -> str:
 
 
 BLOCKS = {"results/reference/summary.json": study_block, "results/reference/bill.json": bill_block,
+          "results/reference/years": years_block,
           "results/reference/fork_after_calloc.json": fork_block}

@@ -14,6 +14,7 @@ import time_vs_size  # settles matplotlib first
 import zerotax_sample as sample
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from zerotax_plots import histories
 from zerotax_plots.axes import size_span_axis
 from zerotax_plots.results import load
 
@@ -22,7 +23,7 @@ REFERENCE = ROOT / "results" / "reference"
 MIB = 1 << 20
 # Those that a run's folder holds; history has a folder of its own.
 FIGURES = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "thresholds_map", "fork", "fork_snapshot", "policies",
-           "programs", "bill", "workloads", "history", "releases")
+           "programs", "bill", "workloads", "history", "releases", "years")
 # Bars of these are ranges of sizes, and not lengths from a foot; and their rows have names.
 MAPS = ("thresholds_map", "history")
 # Rows with the names of allocators need no name of their own.
@@ -35,8 +36,8 @@ def figures() -> dict[str, Any]:
     for name in FIGURES:
         module = importlib.import_module(name)
         load_here = {"history": lambda path, of=module: of.load_document(path, of.FILE, of.SCHEMA, ""),
-                     "releases": lambda path, of=module: of.load_all(path)}.get(name, load)
-        loaded = load_here(REFERENCE / name if name in ("history", "releases") else REFERENCE)
+                     **dict.fromkeys(("releases", "years"), histories.load_all)}.get(name, load)
+        loaded = load_here(REFERENCE / name if name in ("history", "releases", "years") else REFERENCE)
         drawn[name] = module.draw(loaded)
     return drawn
 

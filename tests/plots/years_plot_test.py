@@ -1,4 +1,4 @@
-"""The figure of many releases: a column for each, and a band for each line of releases."""
+"""The figure of many releases: a column for each, and a band for each line of releases; that of results/reference is current."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from releases_plot_test import MIB, colour, version, write
 from zerotax_plots.files import NothingToDraw
 
 ROOT = Path(__file__).resolve().parents[2]
+YEARS = ROOT / "results" / "reference" / "years"
 
 
 def drawn(folder: Path) -> Figure:
@@ -62,6 +63,15 @@ def test_releases_that_were_not_measured_are_empty_and_named(tmp_path: Path) -> 
     write(tmp_path / "none", "mine", [MIB], dated("v1", "2024-01-01", {}))
     with pytest.raises(NothingToDraw, match="no version was measured"):
         drawn(tmp_path / "none")
+
+
+def test_the_committed_figure_is_of_the_committed_histories() -> None:
+    figure = drawn(YEARS)
+    releases = sum(len(document["versions"]) for document in figure_module.load_all(YEARS).run["histories"])
+    svg = (YEARS / "years.svg").read_text(encoding="utf-8")
+    assert figure.get_label() in svg and f"{releases} releases" in figure.get_label()
+    assert len(cells(figure)) == 4 * releases
+    assert (YEARS / "years.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("folder", ["nothing", "a file", "another schema"])
