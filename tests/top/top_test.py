@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUILD, INTERRUPTED_BY_SIGTERM, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, skip_if_unreadable, \
+from conftest import BUILD, INTERRUPTED_BY_SIGTERM, MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, skip_if_unreadable, \
     zerotax
 from refusing import refused
 from waiting import wait_for
@@ -87,21 +87,30 @@ def total(samples, pid, key):
     return sum(row[key] for sample in samples for row in sample["rows"] if row.get("pid") == pid)
 
 
+def huge_faults():
+    """Of the whole system so far, in bytes: whose they are is not known, so a bound must allow for them."""
+    with open("/proc/vmstat", encoding="ascii") as lines:
+        return 2 * MIB * sum(int(line.split()[1]) for line in lines if line.startswith("thp_fault_alloc "))
+
+
 def test_a_program_that_refills_is_counted_exactly():
+    before = huge_faults()
     with watched("refill", 5000) as program, Top("--pid", program.pid, "--interval", "0.3") as top:
         faults = sum(work(program)[0] for _ in range(3))
         samples = top.until(program.pid, faults)
         assert faults >= 15000
         assert total(samples, program.pid, "minor_faults") == faults
-        assert total(samples, program.pid, "refilled_at_most_bytes") == pytest.approx(15000 * PAGE, rel=0.01)
+        most = total(samples, program.pid, "refilled_at_most_bytes")
+        assert 14850 * PAGE <= most <= 15150 * PAGE + huge_faults() - before
 
 
 def test_a_program_that_only_grows_refills_nothing():
+    before = huge_faults()
     with watched("grow", 20000) as program, Top("--pid", program.pid, "--interval", "0.3") as top:
         own, _ = work(program)
         samples = top.until(program.pid, own)
         assert total(samples, program.pid, "minor_faults") == own >= 20000
-        assert total(samples, program.pid, "refilled_at_most_bytes") <= 200 * PAGE
+        assert total(samples, program.pid, "refilled_at_most_bytes") <= 200 * PAGE + huge_faults() - before
         assert samples[-1]["rows"][0]["anonymous_bytes"] >= 19000 * PAGE
 
 
