@@ -9,7 +9,8 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUILD, INTERRUPTED_BY_SIGTERM, MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, skip_if_unreadable, \
+from conftest import BUILD, INTERRUPTED_BY_SIGTERM, MIB, NOBODY, PAGE, ZEROTAX, check_schema, \
+    clean_environment, skip_if_unreadable, \
     zerotax
 from refusing import refused
 from waiting import wait_for
