@@ -5,9 +5,9 @@ import statistics
 import textwrap
 
 from blocks_bill import ALLOCATOR, measured, summary
-from blocks_years import YEARS, measured_of
+from blocks_years import YEARS, measured_lines, turns_of
 from reference_text import reference
-from zerotax_plots.histories import Version, lines_of, load_all, short, word_at
+from zerotax_plots.histories import Version, load_all, short, word_at
 from zerotax_plots.shares import bounds
 from zerotax_plots.units import percent_text, size_text, time_text
 
@@ -43,35 +43,29 @@ def years_block() -> str:
     """How many releases zero needlessly, which began and which ceased to, and who never does."""
     documents = load_all(YEARS).run["histories"]
     sizes = documents[0]["grid"]["sizes"]
-    releases = [version for document in documents for version in measured_of(document["versions"])]
 
-    def needless(version: Version, where: list[int] | None = None) -> set[int]:
-        return {size for size in (sizes if where is None else where) if word_at(version, size) == "needless"}
+    def needless(version: Version) -> bool:
+        return any(word_at(version, size) == "needless" for size in sizes)
 
-    def known_to(*versions: Version) -> list[int]:
-        return [size for size in sizes if all(word_at(version, size) not in (None, "unknown") for version in versions)]
+    def turned(place: int) -> str:
+        sizes_of: dict[str, list[int]] = {}
+        for document in documents:
+            for turn in (each for line in measured_lines(document) for each in turns_of(document, line)):
+                if turn.words[place] == "needless":
+                    sizes_of.setdefault(f"{document['allocator']} {' and '.join(turn.between)}", []).append(turn.size)
+        return "; ".join(f"between {names} {at(some)}" for names, some in sizes_of.items()) or "with none of them"
 
-    def at(some: set[int]) -> str:
-        return "at " + ", ".join(size_text(size) for size in sorted(some))
+    def at(some: list[int]) -> str:
+        return "at " + ", ".join(map(size_text, some))
 
-    began, ended = [], []
-    for document in documents:
-        for line in lines_of(document["versions"], len(document["versions"])):
-            known = measured_of(line)
-            for before, after in zip(known, known[1:]):
-                both = known_to(before, after)
-                for turned, some in ((began, needless(after, both) - needless(before, both)),
-                                     (ended, needless(before, both) - needless(after, both))):
-                    if some:
-                        names = f"{document['allocator']} {short(before['name'])} and {short(after['name'])}"
-                        turned.append(f"between {names} {at(some)}")
-    never = [f"{document['allocator']} up to {short(known[-1]['name'])}" for document in documents
-             if (known := measured_of(document["versions"])) and not any(map(needless, known))]
-    redundant = sum(map(bool, map(needless, releases)))
+    known = {document["allocator"]: sum(measured_lines(document), []) for document in documents}
+    releases = sum(known.values(), [])
+    never = [f"{allocator} up to {short(its[-1]['name'])}" for allocator, its in known.items()
+             if its and not any(map(needless, its))]
     return wrapped(
         f"Of {len(releases)} releases of {len(documents)} allocators since {min(each['date'] for each in releases)[:4]}, "
-        f"{redundant} write zeros needlessly once a block of the same size has been freed, {at(set(sizes))} or at some of these "
-        f"sizes. That began {'; '.join(began) or 'with none of them'}. It ended {'; '.join(ended) or 'with none of them'}. "
+        f"{sum(map(needless, releases))} write zeros needlessly once a block of the same size has been freed, {at(sizes)} or at "
+        f"some of these sizes. That began {turned(1)}. It ended {turned(0)}. "
         f"{' and '.join(never)} never {'do' if len(never) > 1 else 'does'}.")
 
 

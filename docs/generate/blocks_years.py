@@ -2,44 +2,55 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from reference_text import REFERENCE, rows_table
-from zerotax_plots.histories import lines_of, load_all, short, word_at
+from zerotax_plots.histories import Version, lines_of, load_all, short, word_at
 from zerotax_plots.units import size_text
 
 PAGE = "docs/history.md"
 YEARS = REFERENCE / "years"
 
 
-def measured_of(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that could be built and measured."""
-    return [version for version in versions if "pieces" in version]
+class Turn(NamedTuple):
+    """Later callocs of `size` changed from one word of the figure to another between two releases that follow one another."""
+
+    between: tuple[str, str]
+    size: int
+    words: tuple[str, str]
 
 
-def changes_of(document: dict[str, Any], measured: list[dict[str, Any]]) -> list[str]:
-    """"2.2.6 to 2.2.7, 100 MiB: zeroes needlessly → writes no zeros"; of later callocs, where both are known."""
-    texts = []
-    for before, after in zip(measured, measured[1:]):
-        sizes: dict[tuple[str, str], list[str]] = {}
+def measured_lines(document: dict[str, Any]) -> list[list[Version]]:
+    """The lines of releases, each without those that could not be built and measured."""
+    lines = lines_of(document["versions"], len(document["versions"]))
+    return list(filter(None, ([version for version in line if "pieces" in version] for line in lines)))
+
+
+def turns_of(document: dict[str, Any], line: list[Version]) -> list[Turn]:
+    """All of a line, oldest first, where both words are known."""
+    turns = []
+    for before, after in zip(line, line[1:]):
         for size in document["grid"]["sizes"]:
             old, new = (word_at(version, size) or "unknown" for version in (before, after))
             if old != new and "unknown" not in (old, new):
-                sizes.setdefault((old, new), []).append(size_text(size))
-        span = f"{short(before['name'])} to {short(after['name'])}"
-        texts += [f"{span}, {', '.join(at)}: {document['words'][old]} → {document['words'][new]}"
-                  for (old, new), at in sizes.items()]
-    return texts
+                turns.append(Turn((short(before["name"]), short(after["name"])), size, (old, new)))
+    return turns
+
+
+def changes_of(document: dict[str, Any], line: list[Version]) -> list[str]:
+    """"2.2.6 to 2.2.7, 100 MiB: zeroes needlessly → writes no zeros"."""
+    sizes: dict[tuple[tuple[str, str], tuple[str, str]], list[str]] = {}
+    for turn in turns_of(document, line):
+        sizes.setdefault((turn.between, turn.words), []).append(size_text(turn.size))
+    return [f"{' to '.join(between)}, {', '.join(at)}: {document['words'][old]} → {document['words'][new]}"
+            for (between, (old, new)), at in sizes.items()]
 
 
 def releases_block() -> str:
     """A row for each line of releases."""
     rows = []
     for document in load_all(YEARS).run["histories"]:
-        for line in lines_of(document["versions"], len(document["versions"])):
-            versions = measured_of(line)
-            if not versions:
-                continue
+        for versions in measured_lines(document):
             first, last = short(versions[0]["name"]), short(versions[-1]["name"])
             span = f"{first} to {last} ({len(versions)})" if len(versions) > 1 else first
             rows.append([f"{document['allocator']} {span}", "; ".join(changes_of(document, versions)) or "never"])
