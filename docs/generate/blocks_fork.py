@@ -49,7 +49,7 @@ def zeroing_block() -> str:
         populated = size_text(place["populated_bytes"]) if place["populated_bytes"] else "nothing"
         populated += " in huge pages" if place["kind"] == "huge" else ""
         if place["sweep"] in ("base", "pages", "huge") and populated in ZEROING and "na" not in pages:
-            rows.append([populated, count_text(pages["parent_table_bytes"] // 4096), number_text(pages["pages"]),
+            rows.append([populated, count_text(pages["parent_table_bytes"] // fork["environment"]["page_bytes"]), number_text(pages["pages"]),
                          number_text(pages["zeroed_pages"])])
     spent = " and ".join(f"{p['samples'][0]['clearing']['text']} in the process *{p['name']}* "
                          f"({percent_text(p['samples'][0]['clearing']['share'])} of the fork)" for p in fork["processes"])

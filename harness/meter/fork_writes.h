@@ -49,7 +49,7 @@ const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, For
 
 /// The address in page number `page` of a block that a program may write to: a header before the block is left alone.
 inline volatile unsigned char* byte_in_page(const AddressRange& block, std::size_t page) {
-  const std::uintptr_t first = page_floor(block.begin) + page * kPageBytes;
+  const std::uintptr_t first = page_floor(block.begin) + page * page_bytes();
   return reinterpret_cast<volatile unsigned char*>(first < block.begin ? block.begin : first);
 }
 

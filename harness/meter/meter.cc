@@ -14,7 +14,7 @@ namespace {
 
 /// How many pages a fraction of a block's is, rounded up.
 std::size_t pages_of(AddressRange block, double fraction) {
-  const std::size_t pages = block.pages().bytes() / kPageBytes;
+  const std::size_t pages = block.pages().bytes() / page_bytes();
   return fraction <= 0 ? 0 : static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(pages)));
 }
 

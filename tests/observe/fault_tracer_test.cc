@@ -15,12 +15,13 @@
 #include <optional>
 
 #include "base/error.h"
+#include "os/page.h"
 #include "os/perf_sampler.h"
 
 namespace zerotax {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const std::size_t kPage = page_bytes();
 constexpr std::size_t kPages = 2000;
 
 /// A child that shares pages with us, and writes the first `count` of them when it is told to.

@@ -1,3 +1,4 @@
+#include "os/page.h"
 #include "top/account.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 namespace zerotax::top {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+const std::uint64_t kPage = page_bytes();
 constexpr double kFaultNs = 500;
 
 Process process(pid_t pid, std::uint64_t minor, pid_t parent = 1) {

@@ -48,6 +48,7 @@ struct CallsAbout {
   std::string zerotax_version;
   std::string allocator;         ///< the file name of its library
   std::vector<std::string> env;  ///< KEY=VALUE that record was given for it
+  std::optional<std::uint64_t> page_bytes;  ///< pages are counted in these; older files: 4096
   bool limited = false;          ///< the recording stopped at --calls-limit
   std::vector<CallsProcess> processes;
   CallsCounts recorded;
