@@ -86,7 +86,8 @@ std::size_t buffer_bytes(const std::string& word) {
   if (word.empty()) return 0;
   const std::uint64_t bytes = parse_size(word);
   if (bytes < page_bytes() || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
-    throw UsageError(fmt::format("invalid --buffer '{}'", word), fmt::format("give a power of two, {}KiB to 1GiB", page_bytes() / kKiB));
+    throw UsageError(fmt::format("invalid --buffer '{}'", word),
+                     fmt::format("give a power of two, {}KiB to 1GiB", page_bytes() / kKiB));
   }
   return bytes;
 }

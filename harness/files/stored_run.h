@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "os/page.h"
 #include "files/results.h"
+#include "os/page.h"
 #include "point/typed_point.h"
 
 namespace zerotax {

@@ -19,7 +19,7 @@ inline constexpr double kSlowRatio = 10;  ///< slow: so many times the fastest a
 inline constexpr double kSlowNs = 1e5;    ///< so many nanoseconds: a system call more makes 200 ns ten times as slow,
                                           ///< and nobody notices
 inline constexpr double kLeastNs = 1;     ///< what clocks resolve: times below it count as this in ratios
-inline constexpr double kLevelRatio = 1.05;          ///< below it, one takes about as much as the other
+inline constexpr double kLevelRatio = 1.05;  ///< below it, one takes about as much as the other
 
 /// What is to be said of one point. Nothing of what was not measured.
 struct PointTax {

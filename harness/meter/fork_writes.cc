@@ -46,7 +46,8 @@ std::size_t page_count(const AddressRange& block) { return block.pages().bytes()
 }  // namespace
 
 void ForkSteps::write(const AddressRange& block, std::size_t pages, WriteSample& /*sample*/) {
-  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(block, page) = 0x5a;
+  const std::size_t bytes = page_bytes();
+  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(block, page, bytes) = 0x5a;
 }
 
 void TimedForkSteps::before_fork(const AddressRange& /*block*/) { start_ = monotonic_ns(); }

@@ -72,8 +72,8 @@ void KernelLog::add(const FaultEvent& event) {
       return record_at(event.time_ns, kernel_exit{event.pid, event.tid});
     case FaultEvent::Kind::kAllocation: {
       const auto zeroed = static_cast<std::uint8_t>(event.zeroed ? 1 : 0);
-      return record_at(event.time_ns,
-                       kernel_page_allocation{event.pid, event.tid, std::uint64_t{page_bytes()} << event.order, zeroed});
+      return record_at(event.time_ns, kernel_page_allocation{event.pid, event.tid,
+                                                             std::uint64_t{page_bytes()} << event.order, zeroed});
     }
     case FaultEvent::Kind::kBegin:
     case FaultEvent::Kind::kEnd:

@@ -11,7 +11,7 @@ namespace zerotax::recorder {
 
 inline constexpr char kRingMagic[8] = {'Z', 'T', 'R', 'I', 'N', 'G', '1', '\0'};
 inline constexpr const char* kRingPrefix = ".ring-";
-inline constexpr unsigned kLanes = 2;  ///< the second is for signal handlers that interrupt a record
+inline constexpr unsigned kLanes = 2;                    ///< the second is for signal handlers that interrupt a record
 inline constexpr std::uint64_t kRingHeaderBytes = 4096;  ///< whatever a page is
 
 /// One stream of the thread. Fields share a cache line by who writes them: the recording thread for each record, the

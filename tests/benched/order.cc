@@ -1,8 +1,7 @@
 // BM_Decode trims the heap in each iteration, unless BM_Concat has run before it: its free of a large mapping raises
 // glibc's thresholds.
-#include <unistd.h>
-
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <cstdlib>
 

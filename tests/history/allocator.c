@@ -1,6 +1,6 @@
 /* A small malloc replacement, for repositories that tests make: versions of it are commits (projects.py). As in
- * tests/planted, requests of less than 32 KiB are the C library's, and a larger block has pages of its own, its header on
- * the page before it. What PLANTED_… names is what a commit changes. */
+ * tests/planted, requests of less than 32 KiB are the C library's, and a larger block has pages of its own, its header
+ * on the page before it. What PLANTED_… names is what a commit changes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -31,14 +31,17 @@ struct header {
 
 static uintptr_t mark_of(const void* block) { return (uintptr_t)block ^ 0x706c616e74656421U; }
 static struct header* header_of(void* block) { return (struct header*)((char*)block - page_bytes()); }
-static int is_large(void* block) { return (uintptr_t)block % page_bytes() == 0 && header_of(block)->mark == mark_of(block); }
+static int is_large(void* block) {
+  return (uintptr_t)block % page_bytes() == 0 && header_of(block)->mark == mark_of(block);
+}
 
 static void* map_block(size_t bytes, size_t alignment) {
   if (bytes > PTRDIFF_MAX - 3 * page_bytes() - alignment) {
     errno = ENOMEM;
     return NULL;
   }
-  const size_t mapped = page_bytes() + (bytes + page_bytes() - 1) / page_bytes() * page_bytes() + alignment - page_bytes();
+  const size_t mapped =
+      page_bytes() + (bytes + page_bytes() - 1) / page_bytes() * page_bytes() + alignment - page_bytes();
   char* mapping = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) return NULL;
   void* block = (void*)(((uintptr_t)mapping + page_bytes() + alignment - 1) & ~(uintptr_t)(alignment - 1));

@@ -52,7 +52,8 @@ static void rounds(int count, char mine) {
       fprintf(stderr, "a byte is not zero in round %d\n", round);
       _exit(1);
     }
-    for (size_t at = (size_t)(round % 5) * page_bytes(); at < size; at += (size_t)(round % 7 + 1) * page_bytes()) block[at] = mine;
+    for (size_t at = (size_t)(round % 5) * page_bytes(); at < size; at += (size_t)(round % 7 + 1) * page_bytes())
+      block[at] = mine;
     free(block);
   }
 }
@@ -152,8 +153,8 @@ int main(int count, char** arguments) {
     mprotect(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ);
     expect_altered(block);
   } else if (strcmp(what, "shared_in_part") == 0) {
-    char* there =
-        mmap(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    char* there = mmap(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (there == MAP_FAILED) return kImpossible;
     expect_altered(block);
   } else if (strcmp(what, "unmapped_in_part") == 0) {

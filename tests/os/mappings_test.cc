@@ -38,7 +38,8 @@ TEST(Mappings, ComeInOrderAndWholeThoughThereAreMany) {
   constexpr std::size_t kPages = 600;
   auto* memory = static_cast<char*>(
       ::mmap(nullptr, kPages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  for (std::size_t page = 0; page < kPages; page += 2) ::mprotect(memory + page * page_bytes(), page_bytes(), PROT_READ);
+  for (std::size_t page = 0; page < kPages; page += 2)
+    ::mprotect(memory + page * page_bytes(), page_bytes(), PROT_READ);
   std::uintptr_t last = 0;
   std::size_t inside = 0;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);

@@ -46,7 +46,9 @@ inline std::size_t page_ceiling(std::size_t bytes) { return (bytes + page_bytes(
 inline char* bytes_of(void* block) { return static_cast<char*>(block); }
 /// The page that a block begins on: the block starts at the page's start unless a policy moved it by eight bytes.
 inline char* page_of(void* block) { return bytes_of(block) - reinterpret_cast<std::uintptr_t>(block) % page_bytes(); }
-inline Header& header_of(void* block) { return *static_cast<Header*>(static_cast<void*>(page_of(block) - page_bytes())); }
+inline Header& header_of(void* block) {
+  return *static_cast<Header*>(static_cast<void*>(page_of(block) - page_bytes()));
+}
 
 inline std::uintptr_t mark_of(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) ^ std::uintptr_t{0x706c'616e'7465'6421};

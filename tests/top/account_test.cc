@@ -1,9 +1,10 @@
-#include "os/page.h"
 #include "top/account.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "os/page.h"
 
 namespace zerotax::top {
 namespace {

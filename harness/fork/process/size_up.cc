@@ -16,7 +16,6 @@
 namespace zerotax {
 namespace {
 
-
 /// What follows NAME= in a word; nullptr if the word does not start so.
 const char* value_of(const char* word, const char* name) {
   const std::size_t length = std::strlen(name);
@@ -62,7 +61,8 @@ bool populate(std::uint64_t bytes, TargetSize::Kind kind) {
 
 bool map_apart(std::uint64_t mappings) {
   if (mappings == 0) return true;
-  void* memory = ::mmap(nullptr, 2 * mappings * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      ::mmap(nullptr, 2 * mappings * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   ::madvise(memory, 2 * mappings * page_bytes(), MADV_NOHUGEPAGE);
   auto* at = static_cast<unsigned char*>(memory);

@@ -29,7 +29,8 @@ alignas(kMostPageBytes) inline const char zeros[kMostPageBytes] = {};
 /// Copies zeros piece by piece: `copy(target, bytes)` for at most a page at a time.
 template <typename Copy>
 void by_pieces(char* block, std::size_t bytes, Copy copy) {
-  for (std::size_t at = 0; at < bytes; at += page_bytes()) copy(block + at, bytes - at < page_bytes() ? bytes - at : page_bytes());
+  for (std::size_t at = 0; at < bytes; at += page_bytes())
+    copy(block + at, bytes - at < page_bytes() ? bytes - at : page_bytes());
 }
 
 }  // namespace planted
