@@ -21,7 +21,7 @@ class AuditDoubts : public Audit {};
 
 TEST_F(AuditDoubts, CountsWhatMemsetLeftOfAPageIfItWasStoredToBeforeOrAfter) {
   const std::size_t kBytes = 8 * page_bytes();
-  const auto each_page = [](char* block, const std::function<void(char*)>& act) {
+  const auto each_page = [&](char* block, const std::function<void(char*)>& act) {
     for (std::size_t at = 0; at < kBytes; at += page_bytes()) act(block + at);
   };
   const auto some = [](char* page) { call_memset(page + 100, 16); };
@@ -59,13 +59,13 @@ TEST_F(AuditDoubts, ClaimsNothingOfZerosThatTheCallGaveBackToTheKernel) {
   constexpr int kGuardInstall = 102;
   constexpr int kGuardRemove = 103;
   const std::pair<const char*, std::function<void(char*)>> ways[] = {
-      {"madvise", [](char* block) { ::madvise(block, kBytes, MADV_DONTNEED); }},
+      {"madvise", [&](char* block) { ::madvise(block, kBytes, MADV_DONTNEED); }},
       {"guards",
-       [](char* block) {
+       [&](char* block) {
          if (::madvise(block, kBytes, kGuardInstall) != 0) ::madvise(block, kBytes, MADV_DONTNEED);
          ::madvise(block, kBytes, kGuardRemove);
        }},
-      {"mmap", [](char* block) {
+      {"mmap", [&](char* block) {
          static_cast<void>(
              ::mmap(block, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
        }}};

@@ -143,15 +143,15 @@ TEST_F(Audit, CountsStoresOverPagesThatTheKernelWasAskedToPopulate) {
   const std::size_t kBytes = 8 * page_bytes();
   constexpr int kPopulateWrite = 23;
   const std::pair<const char*, std::function<void(char*)>> ways[] = {
-      {"mlock", [](char* block) { ::mlock(block, kBytes); }},
-      {"mlock2", [](char* block) { ::syscall(SYS_mlock2, block, kBytes, 0); }},
-      {"MADV_POPULATE_WRITE", [](char* block) { ::madvise(block, kBytes, kPopulateWrite); }},
+      {"mlock", [&](char* block) { ::mlock(block, kBytes); }},
+      {"mlock2", [&](char* block) { ::syscall(SYS_mlock2, block, kBytes, 0); }},
+      {"MADV_POPULATE_WRITE", [&](char* block) { ::madvise(block, kBytes, kPopulateWrite); }},
       {"MAP_POPULATE",
-       [](char* block) {
+       [&](char* block) {
          static_cast<void>(::mmap(block, kBytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0));
        }},
-      {"MAP_LOCKED", [](char* block) {
+      {"MAP_LOCKED", [&](char* block) {
          static_cast<void>(::mmap(block, kBytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, -1, 0));
        }}};

@@ -159,7 +159,7 @@ std::uint64_t own_faults() {
 
 /// What the child does. Of the faults before it is ready, its parent learns how many they were.
 [[noreturn]] void fault_on_a_short_stack(int go, int ready) {
-  constexpr std::size_t kStack = 16 * kPage;
+  const std::size_t kStack = 16 * kPage;
   char* stack =
       static_cast<char*>(::mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ::mprotect(stack + kStack, kPage, PROT_NONE);
