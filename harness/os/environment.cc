@@ -34,11 +34,6 @@ Measured<std::array<double, 3>> load_average() {
 
 }  // namespace
 
-std::uint64_t page_bytes_of(const Json& environment) {
-  const auto found = environment.find("page_bytes");
-  return found != environment.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : page_bytes();
-}
-
 Environment describe_environment() {
   utsname system{};
   ::uname(&system);

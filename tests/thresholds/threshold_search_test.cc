@@ -341,8 +341,8 @@ TEST(Signature, AStoreThatCountsAsItsPageIsNoThreshold) {
 TEST(Signature, AStoreThatCountsAsItsPageIsNoneOnAMachineWithLargerPages) {
   // One page of 64 KiB may be there for a few bytes; sixteen of 4 KiB are there for as many stores.
   constexpr std::uint64_t kLarge = 64 * kKiB;
-  EXPECT_EQ(clearing(4 * kLarge, kLarge, kLarge, "at most", kLarge).reuse.in_free.zeroed, "n/a");
-  EXPECT_EQ(clearing(4 * kLarge, kLarge, kLarge, "at most").reuse.in_free.zeroed, "part");
+  EXPECT_EQ(clearing(3 * kLarge, kLarge, kLarge, "at most", kLarge).reuse.in_free.zeroed, "n/a");
+  EXPECT_EQ(clearing(3 * kLarge, kLarge, kLarge, "at most").reuse.in_free.zeroed, "part");
   EXPECT_EQ(clearing(kLarge, kLarge, kLarge, "at most", kLarge).reuse.in_free.zeroed, "n/a");
   EXPECT_EQ(clearing(kLarge, kLarge, kLarge, "at most").reuse.in_free.zeroed, "all");
 }

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <utility>
 
-#include "os/page.h"
-
 namespace zerotax {
 namespace {
+
+std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 /// What follows NAME= in a word; nullptr if the word does not start so.
 const char* value_of(const char* word, const char* name) {
