@@ -14,7 +14,7 @@ import os
 import sys
 import time
 
-PAGE = 4096
+PAGE = os.sysconf("SC_PAGESIZE")
 STEPS = 100
 
 

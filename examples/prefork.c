@@ -21,10 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { kPage = 4096, kMostWorkers = 256 };
+enum { kMostWorkers = 256 };
 
 /* Beside nothing else, so that zerotax cow shows the table as a mapping of its own. */
 static void* const kTable = (void*)0x100000000000;
+
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 static void fail(const char* what) {
   perror(what);
@@ -43,11 +45,11 @@ static size_t number(const char* word, size_t least, size_t most) {
 }
 
 static char* make_table(size_t pages) {
-  char* table = mmap(kTable, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  char* table = mmap(kTable, pages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (table == MAP_FAILED) fail("prefork: no memory for the table");
   /* A write to a huge page copies as much as the kernel decides. */
-  madvise(table, pages * kPage, MADV_NOHUGEPAGE);
-  memset(table, 1, pages * kPage);
+  madvise(table, pages * page_bytes(), MADV_NOHUGEPAGE);
+  memset(table, 1, pages * page_bytes());
   return table;
 }
 
@@ -73,7 +75,7 @@ static size_t answer(int connection, char* table, size_t pages, size_t written) 
   const ssize_t got = read(connection, request, sizeof request - 1);
   request[got > 0 ? got : 0] = '\0';
   const int known = sscanf(request, "GET /%9lu", &more) == 1;
-  for (; more > 0 && written < pages; --more, ++written) ((volatile char*)table)[written * kPage] = 2;
+  for (; more > 0 && written < pages; --more, ++written) ((volatile char*)table)[written * page_bytes()] = 2;
   char text[160];
   const int bytes =
       known ? snprintf(text, sizeof text, "HTTP/1.0 200 OK\r\n\r\nworker %d has written %zu of %zu pages\n", getpid(), written, pages)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from zerotax_plots.axes import size_axis, time_axis
 from zerotax_plots.documents import document_of, load_document, notes_of
-from zerotax_plots.fork import FILE, LOOKS, SCHEMA, bars, line, places, title
+from zerotax_plots.fork import FILE, LOOKS, SCHEMA, bars, line, places, private_pages, title
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
 from zerotax_plots.results import Results
 from zerotax_plots.style import FAINT, INK
@@ -28,7 +28,7 @@ LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
 LEGEND_NOTE = ("Search: process number. uballoc: task, kernel stack, address space. setuctxt: registers and FPU. procdup "
                "loop: mappings and page tables. Miscellaneous: descriptors, directory, rights, scheduling and the rest. "
                "Grey: others who watch forks, not in the paper.")
-KINDS = {"private": ("#0063A2", "o", "private pages of 4 KiB"), "huge": ("#C85300", "^", "huge pages")}
+KINDS = {"private": ("#0063A2", "o"), "huge": ("#C85300", "^")}
 
 
 def load(source: str | Path) -> Results:
@@ -85,7 +85,8 @@ def growth(axes: Axes, document: dict[str, Any]) -> None:
     for kind, every in of.items():
         if not every:
             continue
-        colour, marker, name = KINDS[kind]
+        colour, marker = KINDS[kind]
+        name = private_pages(document) if kind == "private" else "huge pages"
         sizes = [size for size, _, _ in every]
         steps = [min(sizes) * (max(sizes) / min(sizes)) ** (k / 64) for k in range(65)]
         if model := line(document, kind):

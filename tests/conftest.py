@@ -28,7 +28,7 @@ os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(BU
 
 KIB = 1 << 10
 MIB = 1 << 20
-PAGE = 4096
+PAGE = os.sysconf("SC_PAGESIZE")
 INTERRUPTED_BY_SIGINT = 130
 INTERRUPTED_BY_SIGTERM = 143
 

@@ -8,6 +8,7 @@ None says which pages of a block a program wrote to: all of them count as writte
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import sys
@@ -66,7 +67,7 @@ def of_logalloc(lines: list[str]) -> Iterator[Call]:
         if call == "calloc":
             sizes = [sizes[0] * sizes[1]]
         elif call == "valloc":
-            sizes = [sizes[0], 4096]
+            sizes = [sizes[0], PAGE]
         elif kinds[call] == "aligned":
             sizes = [sizes[1], sizes[0]]
         new = result if result and result.startswith("#") and result != "#0" else None
@@ -81,6 +82,7 @@ TRACE_RECORD = struct.Struct("<iI5Q16x")
 TRACE_MAGIC = (255, 0x1234, 8)
 TRACE_KINDS = ["", "malloc", "calloc", "free", "realloc", "aligned", "aligned", "aligned", "aligned"]
 POSIX_MEMALIGN = 8
+# The alignment of valloc, where the trace does not say it: the least that it can have been.
 PAGE = 4096
 
 
@@ -183,7 +185,8 @@ def converted(trace: Path) -> bytes:
     if not processes:
         raise Unreadable("it has no calls")
     why = {"na": f"a trace of {format_name} has no counts"}
-    about = {"schema": "zerotax.calls/1", "zerotax_version": "convert.py", "allocator": "", "env": [], "limited": False,
+    about = {"schema": "zerotax.calls/1", "zerotax_version": "convert.py", "allocator": "", "env": [],
+             "page_bytes": os.sysconf("SC_PAGESIZE"), "limited": False,
              "processes": [each.row(trace.stem) for each in processes.values()], "recorded": dict.fromkeys(COUNTS, why)}
     parts = [part(1, number, bytes(each.events[at:at + PART_BYTES]))
              for number, each in enumerate(processes.values()) for at in range(0, len(each.events), PART_BYTES)]

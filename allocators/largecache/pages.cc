@@ -1,6 +1,7 @@
 #include "largecache/pages.h"
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,7 +19,13 @@ constexpr int kPrivateAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
 }  // namespace
 
 #if !defined(__x86_64__)
-std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+std::size_t page_size() {
+  // The kernel hands it to every program: it is known before any constructor ran, and no lock is taken for it.
+  static std::atomic<std::size_t> known{0};
+  std::size_t size = known.load(std::memory_order_relaxed);
+  if (size == 0) known.store(size = getauxval(AT_PAGESZ), std::memory_order_relaxed);
+  return size;
+}
 #endif
 
 std::optional<std::size_t> round_up_to_pages(std::size_t size) {

@@ -27,7 +27,7 @@ inline void* as_pointer(std::uintptr_t address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Bytes in a page of this machine.
+/// Bytes in a page of this machine. x86-64 has no other than these.
 #if defined(__x86_64__)
 constexpr std::size_t page_size() { return 4096; }
 #else

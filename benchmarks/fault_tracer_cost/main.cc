@@ -34,7 +34,7 @@ using Times = std::array<double, kClasses.size()>;  ///< ns a fault
 
 double timed_writes(char* memory, std::size_t pages) {
   const std::int64_t start = monotonic_ns();
-  for (std::size_t i = 0; i < pages; ++i) *static_cast<volatile char*>(memory + i * kPageBytes) = 1;
+  for (std::size_t i = 0; i < pages; ++i) *static_cast<volatile char*>(memory + i * page_bytes()) = 1;
   return static_cast<double>(monotonic_ns() - start) / static_cast<double>(pages);
 }
 
@@ -44,7 +44,7 @@ int work(std::size_t pages, const std::string& file) {
   CPU_ZERO(&cpus);
   CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);
   ::sched_setaffinity(0, sizeof cpus, &cpus);
-  const std::size_t bytes = pages * kPageBytes;
+  const std::size_t bytes = pages * page_bytes();
   // Twice what is needed, once written and given back: first touches of a virtual machine's memory are slow.
   void* warm = ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ::madvise(warm, 2 * bytes, MADV_POPULATE_WRITE);

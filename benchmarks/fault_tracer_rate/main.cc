@@ -42,7 +42,7 @@ void fault_for(std::int64_t milliseconds) {
       static_cast<char*>(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (memory == MAP_FAILED || ::madvise(memory, kBytes, MADV_NOHUGEPAGE) != 0) ::_exit(3);
   for (const std::int64_t end = monotonic_ns() + milliseconds * 1'000'000; monotonic_ns() < end;) {
-    for (std::size_t at = 0; at < kBytes; at += kPageBytes) *static_cast<volatile char*>(memory + at) = 1;
+    for (std::size_t at = 0; at < kBytes; at += page_bytes()) *static_cast<volatile char*>(memory + at) = 1;
     ::madvise(memory, kBytes, MADV_DONTNEED);
   }
 }

@@ -113,7 +113,7 @@ def figures(place: Place, here: dict) -> dict:
     record = place.document("record", program=REFILL)["totals"]["kernel"]
     for metric in RECORDED:
         # Counts of faults are of pages.
-        slack = START // 4096 if metric == "minor_faults" else START
+        slack = START // os.sysconf("SC_PAGESIZE") if metric == "minor_faults" else START
         rows[f"record: {metric}"] = compared([(record[metric], here["record"][metric])], slack)
     rows["cow"] = compared(list(zip(watched_range(place), here["cow"])))
     contract = place.document("contract")

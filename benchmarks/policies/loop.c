@@ -20,8 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kPage = 4096, kMostSizes = 8, kMostThreads = 64 };
+enum { kMostSizes = 8, kMostThreads = 64 };
 
+static size_t page_bytes;
 static size_t sizes[kMostSizes];
 static int size_count;
 static double fraction;
@@ -69,7 +70,7 @@ static size_t page_to_touch(size_t i, size_t touched, size_t pages, uint64_t* ra
 }
 
 static void operation(size_t size, char* kept, uint64_t* random) {
-  const size_t pages = size / kPage;
+  const size_t pages = size / page_bytes;
   const size_t touched = (size_t)(fraction * (double)pages + 0.999999);
   char* block = kept;
   if (block == NULL) {
@@ -78,11 +79,11 @@ static void operation(size_t size, char* kept, uint64_t* random) {
   }
   __asm__ volatile("" : : "g"(block) : "memory");
   const int in_one = kept != NULL && pattern == CONTIGUOUS;
-  if (in_one) memset(block, 0, touched * kPage);
+  if (in_one) memset(block, 0, touched * page_bytes);
   for (size_t i = 0; i < touched; ++i) {
     const size_t page = page_to_touch(i, touched, pages, random);
-    if (kept != NULL && !in_one) memset(block + page * kPage, 0, kPage);
-    ((volatile char*)block)[page * kPage] = 1;
+    if (kept != NULL && !in_one) memset(block + page * page_bytes, 0, page_bytes);
+    ((volatile char*)block)[page * page_bytes] = 1;
   }
   if (kept == NULL) free(block);
 }
@@ -129,11 +130,12 @@ static long resident_kib(void) {
   long resident = -1;
   if (file == NULL || fscanf(file, "%ld %ld", &total, &resident) != 2) return -1;
   fclose(file);
-  return resident * (kPage / 1024);
+  return resident * (long)(page_bytes / 1024);
 }
 
 int main(int argc, char** argv) {
   if (argc < 7) return 2;
+  page_bytes = (size_t)sysconf(_SC_PAGESIZE);
   for (char* at = argv[1]; size_count < kMostSizes; ++at) {
     sizes[size_count++] = strtoull(at, &at, 10);
     if (*at != ',') break;

@@ -87,7 +87,8 @@ def bill_block() -> str:
             (f"\nNot measured: {'; '.join(missing)}.\n" if missing else "\n") +
             f"Measured {run['started'][:10]} on Linux {environment['kernel']}, {environment['cpu']}, "
             f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}.\n"
-            f"Populating a page of 4 KiB takes {time_text(4096 * price(run))} of CPU time there (median of the programs)."
+            f"Populating a page of {size_text(environment['page_bytes'])} takes "
+            f"{time_text(environment['page_bytes'] * price(run))} of CPU time there (median of the programs)."
             f"{checked(run)}{noise(run)}")
 
 

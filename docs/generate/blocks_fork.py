@@ -44,12 +44,13 @@ ZEROING = ("nothing", "64 MiB", "1 GiB", "8 GiB", "1 GiB in huge pages")
 def zeroing_block() -> str:
     fork = reference("fork.json")
     rows = []
+    page = fork["environment"]["page_bytes"]
     for place in fork["model"]["fit"]:
         pages = place["kernel_pages"]
         populated = size_text(place["populated_bytes"]) if place["populated_bytes"] else "nothing"
         populated += " in huge pages" if place["kind"] == "huge" else ""
         if place["sweep"] in ("base", "pages", "huge") and populated in ZEROING and "na" not in pages:
-            rows.append([populated, count_text(pages["parent_table_bytes"] // 4096), number_text(pages["pages"]),
+            rows.append([populated, count_text(pages["parent_table_bytes"] // page), number_text(pages["pages"]),
                          number_text(pages["zeroed_pages"])])
     spent = " and ".join(f"{p['samples'][0]['clearing']['text']} in the process *{p['name']}* "
                          f"({percent_text(p['samples'][0]['clearing']['share'])} of the fork)" for p in fork["processes"])

@@ -97,7 +97,7 @@ def published_block() -> str:
     given = next(r["parameters"] for r in run["results"] if "parameters" in r)
     return (f"{table(head, rows)}\n\n({size_text(run['parameters']['array_bytes'])}, {given['writers']} writers, "
             f"{given['checkpointers']} threads to copy, on {run['environment']['cpus']} CPUs; medians of "
-            f"{run['parameters']['repeat']} runs; pages of 4 KiB){other_machine(run)}")
+            f"{run['parameters']['repeat']} runs; pages of {size_text(run['environment']['page_bytes'])}){other_machine(run)}")
 
 
 BLOCKS = {

@@ -8,6 +8,7 @@
 #include "base/bootstrap.h"
 #include "base/shell.h"
 #include "base/units.h"
+#include "os/page.h"
 
 namespace zerotax::bench {
 namespace {
@@ -69,13 +70,13 @@ const char* word_of(Verdict verdict) {
 }
 
 bool differs(Unit unit, double one, double other) {
-  constexpr double kPage = 4096;
+  const auto page = static_cast<double>(page_bytes());
   constexpr double kPart = 0.1;
   const double more = std::max(one, other);
   const double off = std::abs(one - other);
   // One page of several is a matter of where a block begins.
   const double least = off >= more / 2 ? 1 : 2;
-  return off >= least * (unit == Unit::kBytes ? kPage : 1) && off >= kPart * more;
+  return off >= least * (unit == Unit::kBytes ? page : 1) && off >= kPart * more;
 }
 
 bool differ(const Measured<Counts>& one, const Measured<Counts>& other) {

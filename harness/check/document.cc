@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "check/review_causes.h"
 #include "files/document.h"
+#include "os/environment.h"
 #include "point/metric_json.h"
 #include "point/point_health.h"
 #include "point/point_json.h"
@@ -105,12 +106,12 @@ std::vector<SeenRange> ranges_from_json(const Json& json) {
   return ranges;
 }
 
-std::vector<Point> points_from_json(const Json& json) {
+std::vector<Point> points_from_json(const Json& json, std::uint64_t page) {
   std::vector<Point> points;
   for (const Json& each : json) {
     const std::string place = fmt::format("/points/{}", points.size());
     try {
-      const Point& point = points.emplace_back(point_from_json(each));
+      const Point& point = points.emplace_back(point_from_json(each, page));
       if (const std::string problem = contradiction_in(point); !problem.empty()) throw std::invalid_argument(problem);
       for (std::size_t i = 0; i + 1 < points.size(); ++i) {
         if (identity_of(points[i]) != identity_of(point)) continue;
@@ -239,7 +240,7 @@ Baseline baseline_from_json(const Json& json) {
   if (const auto found = json.find("conditions"); found != json.end()) {
     baseline.clock = text_field(*found, "clock", "") == kStopped ? ClockMode::kStopped : ClockMode::kReal;
   }
-  baseline.points = points_from_json(json.at("points"));
+  baseline.points = points_from_json(json.at("points"), page_bytes_of(baseline.measured_on));
   read_field(json, "thresholds", baseline.thresholds);
   baseline.uncertain = json.value("uncertain_thresholds", std::vector<UncertainThreshold>());
   baseline.ranges = ranges_from_json(json.value("ranges", Json::array()));

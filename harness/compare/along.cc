@@ -21,7 +21,7 @@ const std::vector<double> kFractions{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5,
 
 /// Pages that a fraction means: two fractions of a small block may mean the same.
 std::uint64_t touched_pages(const PairedPlace& place) {
-  const double pages = std::ceil(static_cast<double>(place.size_bytes) / kPageBytes);
+  const double pages = std::ceil(static_cast<double>(place.size_bytes) / static_cast<double>(page_bytes()));
   return static_cast<std::uint64_t>(std::ceil(place.touch * pages));
 }
 

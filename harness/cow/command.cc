@@ -19,6 +19,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/page.h"
 #include "os/terminal.h"
 #include "os/utc.h"
 #include "run/figures.h"
@@ -84,8 +85,9 @@ class LiveLines {
 std::size_t buffer_bytes(const std::string& word) {
   if (word.empty()) return 0;
   const std::uint64_t bytes = parse_size(word);
-  if (bytes < 4096 || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
-    throw UsageError(fmt::format("invalid --buffer '{}'", word), "give a power of two, 4KiB to 1GiB");
+  if (bytes < page_bytes() || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
+    throw UsageError(fmt::format("invalid --buffer '{}'", word),
+                     fmt::format("give a power of two, {}KiB to 1GiB", page_bytes() / kKiB));
   }
   return bytes;
 }

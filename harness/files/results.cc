@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "files/output_file.h"
 #include "files/run_parts.h"
+#include "os/environment.h"
 #include "os/write_all.h"
 #include "point/point_json.h"
 #include "point/points_csv.h"
@@ -69,7 +70,8 @@ ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
   }
   const std::string points_path = path_ + "/" + kPointsFile;
   const auto [points, bytes] = read_points(points_path);
-  points_ = typed_points(points);
+  const auto environment = run.find("environment");
+  points_ = typed_points(points, environment == run.end() ? page_bytes() : page_bytes_of(*environment));
   open_points();
   if (::ftruncate(points_fd_.get(), static_cast<off_t>(bytes)) != 0) {
     throw UsageError(fmt::format("cannot write {}: {}", points_path, std::strerror(errno)), "check its permissions");

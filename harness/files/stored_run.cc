@@ -11,6 +11,7 @@
 #include "base/strict_json.h"
 #include "files/document.h"
 #include "files/run_parts.h"
+#include "os/environment.h"
 #include "os/input_file.h"
 #include "point/point_health.h"
 #include "point/point_json.h"
@@ -25,10 +26,10 @@ constexpr const char* kDamaged = "measure it again";
 constexpr const char* kMeasureEdgesAgain = "delete it, or measure again: zerotax study --resume";
 
 /// A point that is as its schema says; its metrics must agree, and it must be the only one of its kind.
-Point checked_point(const Json& json, const std::string& where, std::set<std::string>& keys) {
+Point checked_point(const Json& json, const std::string& where, std::set<std::string>& keys, std::uint64_t page) {
   Point point;
   try {
-    point = point_from_json(json);
+    point = point_from_json(json, page);
   } catch (const std::invalid_argument& problem) {
     throw UsageError(fmt::format("{} is damaged: {}", where, problem.what()), kDamaged);
   }
@@ -56,8 +57,9 @@ std::string points_file(const RunParts& run, const fs::path& folder, const std::
 std::vector<Point> points_within(const RunParts& run, const std::string& file) {
   std::vector<Point> points;
   std::set<std::string> keys;
+  const std::uint64_t page = page_bytes_of(run.environment);
   for (const Json& point : *run.points) {
-    points.push_back(checked_point(point, fmt::format("{} /points/{}", file, points.size()), keys));
+    points.push_back(checked_point(point, fmt::format("{} /points/{}", file, points.size()), keys, page));
   }
   return points;
 }
@@ -79,7 +81,7 @@ StoredRun run_of(const RunParts& run, const std::string& file) {
 void add_beside(const fs::path& folder, StoredRun& stored) {
   const std::string controls = (folder / "controls.jsonl").string();
   if (is_there(controls)) {
-    stored.controls = read_stored_points(controls, true);
+    stored.controls = read_stored_points(controls, true, page_bytes_of(stored.environment));
     stored.files.push_back(controls);
   }
   const std::string thresholds = (folder / "thresholds.json").string();
@@ -98,7 +100,7 @@ void add_beside(const fs::path& folder, StoredRun& stored) {
 
 }  // namespace
 
-std::vector<Point> read_stored_points(const std::string& file, bool by_host) {
+std::vector<Point> read_stored_points(const std::string& file, bool by_host, std::uint64_t page) {
   const std::string text = read_input_file(file);
   std::vector<Point> points;
   std::map<std::string, std::set<std::string>> keys;
@@ -112,7 +114,7 @@ std::vector<Point> read_stored_points(const std::string& file, bool by_host) {
       throw UsageError(fmt::format("{} {}", where, failure.what()), kDamaged);
     }
     check_document(json, where, "point", kDamaged);
-    points.push_back(checked_point(json, where, keys[by_host ? text_field(json, "host", "") : ""]));
+    points.push_back(checked_point(json, where, keys[by_host ? text_field(json, "host", "") : ""], page));
     begin = end + 1;
   }
   return points;
@@ -136,7 +138,7 @@ StoredRun read_stored_run(const std::string& path) {
   } else {
     const fs::path parent = fs::path(file).parent_path();
     stored.files.push_back(points_file(run, parent, file));
-    stored.points = read_stored_points(stored.files.back());
+    stored.points = read_stored_points(stored.files.back(), false, page_bytes_of(run.environment));
     add_beside(parent, stored);
   }
   if (stored.points.empty()) {

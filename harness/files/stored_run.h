@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "files/results.h"
+#include "os/page.h"
 #include "point/typed_point.h"
 
 namespace zerotax {
@@ -36,6 +37,6 @@ StoredRun read_all_but_points(const std::string& folder);
 
 /// The points of points.jsonl, checked as those of a stored run. `by_host`: a point may occur once for each host.
 /// Throws UsageError.
-std::vector<Point> read_stored_points(const std::string& file, bool by_host = false);
+std::vector<Point> read_stored_points(const std::string& file, bool by_host = false, std::uint64_t page = page_bytes());
 
 }  // namespace zerotax

@@ -136,7 +136,7 @@ Title doers_title(const Verdicts& verdicts, const char* where, const std::functi
 /// A fault on each page, but for next to none of them: some allocators keep a header of their own in there.
 Answer faults_in_every_page(const PointTax& point) {
   if (!point.calloc_faults) return Answer::kUnknown;
-  const std::uint64_t pages = point.size_bytes / kPageBytes;
+  const std::uint64_t pages = point.size_bytes / point.page_bytes;
   const std::uint64_t without = pages - std::min(pages, *point.calloc_faults);
   return pages > 0 && is_little(without, pages) ? Answer::kYes : Answer::kNo;
 }

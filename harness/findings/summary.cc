@@ -37,7 +37,7 @@ std::optional<std::string> huge_pages_text(const std::vector<Point>& points, con
     told += fmt::format(" Under {}, {}.", tax == verdicts.allocators.end() ? one.allocator : tax->label,
                         one.findings.front().title);
   }
-  return fmt::format("Counts are of pages of {}.{}", format_size(kPageBytes),
+  return fmt::format("Counts are of pages of {}.{}", format_size(points.front().page_bytes()),
                      told.empty() ? " With huge pages no process holds much more." : told);
 }
 

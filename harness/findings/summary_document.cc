@@ -8,6 +8,7 @@
 #include "findings/summary.h"
 #include "findings/summary_words.h"
 #include "judge/document.h"
+#include "os/page.h"
 
 namespace zerotax::findings {
 
@@ -189,8 +190,9 @@ Json summary_json(const Summary& summary) {
   Json json;
   json["schema"] = "zerotax.summary/1";
   json["run"] = summary.run;
+  const std::uint64_t page = verdicts.points.empty() ? page_bytes() : verdicts.points.front().page_bytes;
   json["limits"] = {{"much_of_block", 0.5}, {"little_of_block", 0.05},    {"slow_ratio", kSlowRatio},
-                    {"slow_ns", kSlowNs},   {"level_ratio", kLevelRatio}, {"worker_bytes", kWorkerBytes}};
+                    {"slow_ns", kSlowNs},   {"level_ratio", kLevelRatio}, {"worker_bytes", page}};
   json["words"] = {
       {"redundant", "At least half of the block was zero already when it was zeroed."},
       {"slow", fmt::format("A call takes {} or more, and {:g} times the time of the fastest at that size, or more.",

@@ -3,6 +3,9 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "base/units.h"
+#include "os/page.h"
+
 namespace zerotax::fork {
 namespace {
 
@@ -58,13 +61,13 @@ double fit_quality(const Eigen::MatrixXd& rows, const Coefficients& found, const
 }  // namespace
 
 const std::array<ForkTerm, kForkTerms>& fork_terms() {
-  static constexpr std::array<ForkTerm, kForkTerms> kTerms{{{"fixed", "fixed part"},
-                                                            {"page", "each populated page of 4 KiB"},
-                                                            {"huge_page", "each huge page of 2 MiB"},
-                                                            {"mapping", "each mapping with pages"},
-                                                            {"descriptor", "each open descriptor"},
-                                                            {"thread", "each further thread, with stack"}}};
-  return kTerms;
+  static const std::array<ForkTerm, kForkTerms> terms{{{"fixed", "fixed part"},
+                                                       {"page", "each populated page of " + format_size(page_bytes())},
+                                                       {"huge_page", "each huge page of 2 MiB"},
+                                                       {"mapping", "each mapping with pages"},
+                                                       {"descriptor", "each open descriptor"},
+                                                       {"thread", "each further thread, with stack"}}};
+  return terms;
 }
 
 double predict_fork(const ForkModel& model, const ForkTargetFacts& facts) {

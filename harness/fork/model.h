@@ -12,7 +12,7 @@ namespace zerotax::fork {
 /// What fork costs for each thing that a process has.
 struct ForkTerm {
   const char* key;   ///< in JSON
-  const char* name;  ///< for people, as in "each page of 4 KiB"
+  std::string name;  ///< for people, as in "each page of 4 KiB"
 };
 inline constexpr std::size_t kForkTerms = 6;
 const std::array<ForkTerm, kForkTerms>& fork_terms();  ///< the fixed part first

@@ -10,6 +10,7 @@
 #include "base/statistics.h"
 #include "fork/model.h"
 #include "fork/sections.h"
+#include "os/page.h"
 
 namespace zerotax::fork {
 namespace {
@@ -193,7 +194,7 @@ Measured<std::vector<SharedTables>> sharing_of(const ForkModel& model) {
   for (const std::uint64_t bytes :
        {std::uint64_t{0}, std::uint64_t{1} << 26, std::uint64_t{1} << 30, std::uint64_t{1} << 33}) {
     ForkTargetFacts now = model.fit.front().place->facts;
-    now.pages += bytes / 4096;
+    now.pages += bytes / page_bytes();
     ForkTargetFacts shared = model.fit.front().place->facts;
     shared.huge_pages += bytes >> 21;
     const double now_ns = predict_fork(model, now);

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "fork/result.h"
-#include "os/page.h"
+#include "os/environment.h"
 
 namespace zerotax::fork {
 namespace {
@@ -82,6 +82,7 @@ std::string kernel_pages_of(const Fork& fork) {
   const Processes processes = processes_with(&Process::kernel_pages, fork);
   if (processes.empty()) return "";
   Table table = table_of({{"memory that the kernel takes for a fork", Unit::kText, 37}}, processes);
+  const std::uint64_t page = page_bytes_of(fork.environment);
   const auto row = [&](const char* name, auto cell) {
     std::vector<Cell> cells{std::string("  ") + name};
     for (const Process* process : processes) cells.emplace_back(cell(*process, *process->kernel_pages));
@@ -90,9 +91,9 @@ std::string kernel_pages_of(const Fork& fork) {
   row("pages", [](const Process&, const PagesTaken& taken) { return format_number(taken.pages); });
   row("pages that it clears",
       [](const Process&, const PagesTaken& taken) { return format_number(taken.zeroed_pages); });
-  row("page tables of the parent, in pages", [](const Process&, const PagesTaken& taken) {
+  row("page tables of the parent, in pages", [page](const Process&, const PagesTaken& taken) {
     const auto& bytes = taken.parent_table_bytes;
-    return bytes ? format_count(static_cast<std::uint64_t>(*bytes) / kPageBytes) : "n/a";
+    return bytes ? format_count(static_cast<std::uint64_t>(*bytes) / page) : "n/a";
   });
   row("allocations of more than one page",
       [](const Process&, const PagesTaken& taken) { return format_number(taken.contiguous); });

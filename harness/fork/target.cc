@@ -150,7 +150,7 @@ void ForkTarget::read_facts() {
   const std::uint64_t huge_bytes = bytes_of(pid_, "AnonHugePages");
   facts_.huge_pages = huge_bytes / kHugePageBytes;
   // The kernel does not count MAP_SHARED memory as anonymous.
-  facts_.pages = (bytes_of(pid_, "Anonymous") - huge_bytes) / kPageBytes;
+  facts_.pages = (bytes_of(pid_, "Anonymous") - huge_bytes) / page_bytes();
   facts_.mappings = process_mappings(pid_).size();
   facts_.descriptors = entries_of(fmt::format("/proc/{}/fd", pid_));
   facts_.threads = process_threads(pid_).size();

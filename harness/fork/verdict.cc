@@ -9,6 +9,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "fork/result.h"
+#include "os/environment.h"
 #include "os/page.h"
 
 namespace zerotax::fork {
@@ -37,24 +38,23 @@ std::optional<double> cost_of(const Model& model, const char* key) {
 }
 
 /// The model's time of a fork by populated bytes, for each kind of pages whose cost is known.
-std::vector<Line> lines_of(const Model& model, double empty_ns) {
+std::vector<Line> lines_of(const Model& model, double empty_ns, std::uint64_t page) {
   std::vector<Line> lines;
-  for (const auto& [kind, key, bytes] :
-       {std::tuple{"private", "page", kPageBytes}, {"huge", "huge_page", kHugePageBytes}}) {
+  for (const auto& [kind, key, bytes] : {std::tuple{"private", "page", page}, {"huge", "huge_page", kHugePageBytes}}) {
     if (const auto ns = cost_of(model, key)) lines.push_back({kind, empty_ns, *ns / static_cast<double>(bytes)});
   }
   return lines;
 }
 
 /// "fork takes 25 µs, and 70 ns for each populated page: 18 ms with 1 GiB."
-Measured<std::string> sentence_of(const Measured<Model>& model) {
+Measured<std::string> sentence_of(const Measured<Model>& model, std::uint64_t page) {
   if (!model) return NotAvailable{model.why()};
   const auto page_ns = cost_of(*model, "page");
   const Prediction* base = base_of(*model);
   if (base == nullptr || !page_ns) return NotAvailable{"the model does not know what a page costs"};
-  constexpr double kPages = static_cast<double>(kGiB) / static_cast<double>(kPageBytes);
+  const double pages = static_cast<double>(kGiB) / static_cast<double>(page);
   return fmt::format("fork takes {}, and {} for each populated page: {} with 1 GiB.", format_ns(base->predicted_ns),
-                     format_ns(*page_ns), format_ns(base->predicted_ns + *page_ns * kPages));
+                     format_ns(*page_ns), format_ns(base->predicted_ns + *page_ns * pages));
 }
 
 /// With few samples only how much it can be at most: nobody takes a row of 0 ns for a part that is free.
@@ -132,27 +132,28 @@ std::vector<std::string> notes_of(const Fork& fork) {
   return notes;
 }
 
-void add_to_model(Model& model) {
+void add_to_model(Model& model, std::uint64_t page) {
   const Prediction* base = base_of(model);
   if (base == nullptr) return;
   const ForkTargetFacts facts = base->facts;
   for (auto* places : {&model.fit, &model.held_back}) {
     for (Prediction& place : *places) place.plain = is_plain(place.facts, facts);
   }
-  model.lines = lines_of(model, base->predicted_ns);
+  model.lines = lines_of(model, base->predicted_ns, page);
 }
 
 }  // namespace
 
 void add_verdict(Fork& fork) {
-  fork.sentence = sentence_of(fork.model);
+  const std::uint64_t page = page_bytes_of(fork.environment);
+  fork.sentence = sentence_of(fork.model, page);
   fork.notes = notes_of(fork);
   for (Process& process : fork.processes) {
     process.contradiction.reset();
     if (std::string words = contradiction_of(process); !words.empty()) process.contradiction = std::move(words);
     if (process.samples) add_intervals(*process.samples);
   }
-  if (fork.model) add_to_model(*fork.model);
+  if (fork.model) add_to_model(*fork.model, page);
 }
 
 }  // namespace zerotax::fork

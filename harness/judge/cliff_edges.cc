@@ -77,7 +77,7 @@ std::string change_words(const Edge& edge) {
   };
   std::string words;
   const auto faults = std::pair{operation_faults(*edge.below), operation_faults(*edge.above)};
-  if (jump(faults.first, faults.second, kPageBytes))
+  if (jump(faults.first, faults.second, edge.above->page_bytes()))
     words = change("page faults go from", *faults.first, *faults.second);
   const auto zeroed =
       std::pair{borne_out(*edge.below, Metric::kZeroedBytes), borne_out(*edge.above, Metric::kZeroedBytes)};

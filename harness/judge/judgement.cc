@@ -18,8 +18,8 @@ Answer any_of(const Point& point, std::optional<RedundantCalls> (*calls)(const P
 
 }  // namespace
 
-bool can_have_populated(std::uint64_t faults, std::uint64_t bytes) {
-  return 2 * faults * (bytes < kHugePageBytes ? kPageBytes : kHugePageBytes) >= bytes;
+bool can_have_populated(std::uint64_t faults, std::uint64_t bytes, std::uint64_t page) {
+  return 2 * faults * (bytes < kHugePageBytes ? page : kHugePageBytes) >= bytes;
 }
 
 Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size) {
@@ -60,7 +60,7 @@ std::uint64_t bytes_beyond(const Point& point) {
 Answer zeroes_beyond(const Point& point) {
   const bool first = point.first() != nullptr && point.first()->is_measured(Metric::kZeroedBytes);
   if (!first && !point.is_measured(Metric::kZeroedBytes)) return Answer::kUnknown;
-  const bool beyond = bytes_beyond(point) >= std::max(kPageBytes, point.size_bytes / 16);
+  const bool beyond = bytes_beyond(point) >= std::max(point.page_bytes(), point.size_bytes / 16);
   const bool bound =
       point.is_upper_bound(Metric::kZeroedBytes) || (first && point.first()->is_upper_bound(Metric::kZeroedBytes));
   return beyond && bound ? Answer::kUnknown : answer(beyond);
@@ -85,7 +85,7 @@ Answer returns_memory(const Point& point) {
            point.calls(Metric::kCallocSyscalls, name).value_or(0);
   };
   const bool can = made("munmap") + made("madvise") + made("brk") > 0;
-  return answer(can && can_have_populated(*faults, point.size_bytes));
+  return answer(can && can_have_populated(*faults, point.size_bytes, point.page_bytes()));
 }
 
 }  // namespace zerotax

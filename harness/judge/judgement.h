@@ -12,8 +12,9 @@ namespace zerotax {
 // What is judged of one point by itself. Rules of findings, the verdicts of a study, and the review of a baseline all
 // ask here, so that they cannot disagree. kUnknown: the metrics that decide were not measured.
 
-/// Whether so many faults can have populated half of this, at least. From 2 MiB on a fault may bring a huge page.
-bool can_have_populated(std::uint64_t faults, std::uint64_t bytes);
+/// Whether so many faults can have populated half of this, at least, in pages of so many bytes. From 2 MiB on a fault
+/// may bring a huge page.
+bool can_have_populated(std::uint64_t faults, std::uint64_t bytes, std::uint64_t page);
 
 /// Whether this is much (is_much) of a block.
 Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size);

@@ -40,7 +40,7 @@ std::optional<std::uint64_t> borne_out(const Point& point, EvidenceMetric metric
   const auto populated = count_of(point, {Metric::kPopulatedBytes, metric.first});
   if (populated && is_much(*populated, point.size_bytes)) {
     const auto faults = count_of(point, {Metric::kCallocFaults, metric.first});
-    return faults && can_have_populated(*faults, *populated) ? count : std::nullopt;
+    return faults && can_have_populated(*faults, *populated, point.page_bytes()) ? count : std::nullopt;
   }
   return !metric.first && point.number(Metric::kZeroNs).value_or(0) > 0 ? count : std::nullopt;
 }
@@ -66,7 +66,7 @@ std::vector<const Point*> points_that(const FindingSubject& subject, const std::
 
 std::vector<const Point*> plain_loops(const FindingSubject& subject) { return points_that(subject, is_plain_loop); }
 
-std::uint64_t pages_of(const Point& point) { return (point.size_bytes + kPageBytes - 1) / kPageBytes; }
+std::uint64_t pages_of(const Point& point) { return (point.size_bytes + point.page_bytes() - 1) / point.page_bytes(); }
 
 bool is_much(std::uint64_t part, std::uint64_t whole) { return 2 * part >= whole; }
 

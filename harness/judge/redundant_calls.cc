@@ -48,7 +48,8 @@ const MetricValues* twin_of(const std::vector<Alike>& timing, double share, std:
   for (const Alike& kind : timing) {
     const auto faults = kind.values->evident_count(Metric::kCallocFaults);
     if (!faults) continue;
-    if (fresh ? !can_have_populated(*faults, populated) : is_much(*faults * kPageBytes, size)) continue;
+    const std::uint64_t page = kind.values->page_bytes();
+    if (fresh ? !can_have_populated(*faults, populated, page) : is_much(*faults * page, size)) continue;
     const std::tuple rank(std::abs(static_cast<double>(kind.ops) / all - share), -static_cast<double>(*faults));
     if (twin != nullptr && rank >= least) continue;
     twin = &kind;

@@ -48,8 +48,8 @@ FreeZeroing in_free_of(const MetricValues& values, std::uint64_t size) {
   if (!values.is_upper_bound(Metric::kZeroedInFreeBytes)) {
     return {share(zeroed, beyond, size), share(zeroed ? redundant : zeroed, beyond, size)};
   }
-  const std::string all = share_of_bound(*zeroed, size);
-  return {all, redundant && all != kUnknown ? share_of_bound(*redundant, size) : kUnknown};
+  const std::string all = share_of_bound(*zeroed, size, values.page_bytes());
+  return {all, redundant && all != kUnknown ? share_of_bound(*redundant, size, values.page_bytes()) : kUnknown};
 }
 
 Behaviour behaviour_of(const MetricValues& values, std::uint64_t size) {
@@ -177,10 +177,10 @@ std::string share_of(std::uint64_t bytes, std::uint64_t size) {
   return bytes * 4 > size * 3 ? "all" : "part";
 }
 
-std::string share_of_bound(std::uint64_t at_most, std::uint64_t size) {
+std::string share_of_bound(std::uint64_t at_most, std::uint64_t size, std::uint64_t page) {
   const std::uint64_t most = std::min(at_most, size);
   const std::string share = share_of(most, size);
-  return share_of(most - std::min(most, 2 * kPageBytes), size) == share ? share : kUnknown;
+  return share_of(most - std::min(most, 2 * page), size) == share ? share : kUnknown;
 }
 
 bool take_unknown(Signature& signature, const Signature& known) {

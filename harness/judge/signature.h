@@ -63,10 +63,10 @@ struct Signature {
 /// up by as much as a fifth and put headers on pages, and a change by rounding alone is not a change of behaviour.
 std::string share_of(std::uint64_t bytes, std::uint64_t size);
 
-/// The share of `size` where `at_most` bytes are an upper bound, which counts the whole page of a store of a few bytes:
-/// "n/a" if it would be another without two pages, for an allocator may keep a NULL or a size of its own at the
-/// beginning and at the end of a free block.
-std::string share_of_bound(std::uint64_t at_most, std::uint64_t size);
+/// The share of `size` where `at_most` bytes are an upper bound, which counts the whole page, of `page` bytes, of a
+/// store of a few bytes: "n/a" if it would be another without two pages, for an allocator may keep a NULL or a size of
+/// its own at the beginning and at the end of a free block.
+std::string share_of_bound(std::uint64_t at_most, std::uint64_t size, std::uint64_t page);
 
 /// The signature of a point whose audit was made. Zeroing beyond the request counts for nothing here.
 Signature signature_of(const Point& point);

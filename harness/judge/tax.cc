@@ -38,6 +38,7 @@ PointTax verdict_of(const Point& point, std::size_t allocator) {
   verdict.allocator = allocator;
   verdict.case_name = point.case_name;
   verdict.size_bytes = point.size_bytes;
+  verdict.page_bytes = point.page_bytes();
   verdict.touch = point.touch;
   verdict.thread = point.thread;
   verdict.status = point.status;
@@ -137,7 +138,7 @@ void compare_workers(const std::vector<PointTax>& points, std::size_t allocator,
     if (!is_counted(point) || point.thread != "worker" || found == main.end()) continue;
     ++tax.worker_points;
     const std::uint64_t more = std::max(found->second, *point.redundant_bytes);
-    if (more - std::min(found->second, *point.redundant_bytes) > kWorkerBytes) differs.insert(point.size_bytes);
+    if (more - std::min(found->second, *point.redundant_bytes) > point.page_bytes) differs.insert(point.size_bytes);
   }
   tax.worker_differs.assign(differs.begin(), differs.end());
 }

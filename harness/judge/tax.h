@@ -19,14 +19,14 @@ inline constexpr double kSlowRatio = 10;  ///< slow: so many times the fastest a
 inline constexpr double kSlowNs = 1e5;    ///< so many nanoseconds: a system call more makes 200 ns ten times as slow,
                                           ///< and nobody notices
 inline constexpr double kLeastNs = 1;     ///< what clocks resolve: times below it count as this in ratios
-inline constexpr double kLevelRatio = 1.05;          ///< below it, one takes about as much as the other
-inline constexpr std::uint64_t kWorkerBytes = 4096;  ///< a page more or less is a header, not another behaviour
+inline constexpr double kLevelRatio = 1.05;  ///< below it, one takes about as much as the other
 
 /// What is to be said of one point. Nothing of what was not measured.
 struct PointTax {
   std::size_t allocator;  ///< its place in Verdicts::allocators
   std::string case_name;
   std::uint64_t size_bytes;
+  std::uint64_t page_bytes;  ///< of the machine; on a worker, a page more or less is a header, not another behaviour
   double touch;
   std::string thread;
   PointStatus status;

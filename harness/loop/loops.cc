@@ -52,7 +52,7 @@ std::optional<LoopCost> LoopPair::zeroing() const {
   if (!with_malloc.failure.empty() || !with_calloc.failure.empty()) return std::nullopt;
   // A calloc that zeroes nothing differs by noise only. A mapping of its own has a page for its header in either loop.
   const auto populated = audit.count(Metric::kPopulatedBytes);
-  if (audit.evident_count(Metric::kZeroedBytes) == 0 && populated && *populated < 2 * kPageBytes) {
+  if (audit.evident_count(Metric::kZeroedBytes) == 0 && populated && *populated < 2 * audit.page_bytes()) {
     LoopCost nothing;
     if (with_calloc.cost.cycles) nothing.cycles = 0;
     return nothing;

@@ -141,7 +141,7 @@ void AuditMeter::end_call(SyscallTally& calls) {
   account_.end_step(followed_ && !has_twin_ && all_faults_ <= faults_);
   // Pages that another thread returned and this one populated again are there before and after.
   const std::int64_t left_nothing =
-      faults_ - memset_faults_ - account_.new_bytes() / static_cast<std::int64_t>(kPageBytes);
+      faults_ - memset_faults_ - account_.new_bytes() / static_cast<std::int64_t>(page_bytes());
   if (!alone_ && others_ns_ > 0 && left_nothing >= kManyFaults) account_.forget_step();
 }
 
@@ -174,8 +174,8 @@ bool AuditMeter::look_at(AddressRange pages) {
 void AuditMeter::count_zeros_of(AddressRange pages) {
   for (const AddressRange& range : populated_after_) {
     const AddressRange common = range.intersect(pages);
-    for (std::uintptr_t page = common.begin; page < common.end; page += kPageBytes) {
-      const AddressRange part = block_.intersect({page, page + kPageBytes});
+    for (std::uintptr_t page = common.begin; page < common.end; page += page_bytes()) {
+      const AddressRange part = block_.intersect({page, page + page_bytes()});
       const std::size_t covered = covered_by_memset(part);
       if (covered == part.bytes() || (in_free_ && hidden_.contains(page))) continue;
       const std::size_t rest = part.bytes() - covered;
@@ -247,7 +247,7 @@ void AuditMeter::count(Store store, AddressRange part, std::size_t bytes) {
       break;
     case Store::kUnknown:
       // Somebody else may have written the rest of a shared page; but some blocks have no page of their own.
-      if (part.bytes() == kPageBytes) forget_zeroed_bytes(doubt_);
+      if (part.bytes() == page_bytes()) forget_zeroed_bytes(doubt_);
       if (filled_.has_no_page()) forget_zeroed_bytes("the block has no page of its own");
       break;
     case Store::kZeros:
@@ -262,7 +262,7 @@ const char* AuditMeter::why_not_own_stores() const {
     return "another process has the same memory, and may have written to it";
   // A page that this thread stored to first took it a fault. Another may have stored zeros, or had the kernel populate.
   // The meter's own lists are among what is new, a few pages.
-  const std::int64_t page = kPageBytes;
+  const std::int64_t page = page_bytes();
   const bool others_may = !alone_ && claims_ > 0;
   if (faults_ >= 0 && (static_cast<std::int64_t>(claims_) > faults_ - memset_faults_ ||
                        (others_may && account_.new_bytes() / page >= faults_ + kManyFaults))) {
@@ -285,7 +285,7 @@ void AuditMeter::doubt_what_is_gone() {
   const bool seen = count_syscalls_ && !SyscallCounter::incomplete() && unfollowed_ != Unfollowed::kTakesAway;
   if ((seen && alone_) || all_faults_ < 0) return;
   // Zeros that were stored and taken away unseen cost a fault for each page, of which nothing is left.
-  const std::int64_t page = kPageBytes;
+  const std::int64_t page = page_bytes();
   const std::int64_t pages = static_cast<std::int64_t>(block_.pages().bytes()) / page;
   const std::int64_t faults =
       all_faults_ - memset_faults_ - account_.new_bytes() / page - static_cast<std::int64_t>(claims_);

@@ -62,7 +62,7 @@ void AuditMeter::look_at_touch(const void* block, std::size_t bytes, const Touch
   const auto zero_pages = [&] {
     scratch_.clear();
     pagemap_.zero_pages(range.pages(), scratch_);
-    return bytes_of(scratch_) / static_cast<std::int64_t>(kPageBytes);
+    return bytes_of(scratch_) / static_cast<std::int64_t>(page_bytes());
   };
   const std::int64_t before = populated();
   const std::int64_t zeros_before = zero_pages();
@@ -144,8 +144,8 @@ void AuditMeter::look_after_calloc(AddressRange block) {
 void AuditMeter::count_populated(AddressRange block) {
   std::size_t populated = 0;
   for (const AddressRange& pages : populated_after_) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      if (!populated_before_.contains(page)) populated += block.intersect({page, page + kPageBytes}).bytes();
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
+      if (!populated_before_.contains(page)) populated += block.intersect({page, page + page_bytes()}).bytes();
     }
   }
   add_to(op_->populated_bytes, static_cast<std::int64_t>(populated));
@@ -157,14 +157,14 @@ void AuditMeter::doubt_shared_pages(AddressRange block) {
   unsigned char resident[kPages];
   for (std::uintptr_t page = block.pages().begin; page < block.pages().end;) {
     if (anonymous_.contains(page)) {
-      page += kPageBytes;
+      page += page_bytes();
       continue;
     }
-    const std::size_t pages = std::min(kPages, (block.pages().end - page) / kPageBytes);
-    const bool told = ::mincore(reinterpret_cast<void*>(page), pages * kPageBytes, &resident[0]) == 0;
-    for (std::size_t i = 0; i < pages; ++i, page += kPageBytes) {
+    const std::size_t pages = std::min(kPages, (block.pages().end - page) / page_bytes());
+    const bool told = ::mincore(reinterpret_cast<void*>(page), pages * page_bytes(), &resident[0]) == 0;
+    for (std::size_t i = 0; i < pages; ++i, page += page_bytes()) {
       if (anonymous_.contains(page) || populated_after_.contains(page) || (told && (resident[i] & 1) == 0)) continue;
-      const AddressRange part = block.intersect({page, page + kPageBytes});
+      const AddressRange part = block.intersect({page, page + page_bytes()});
       const std::size_t covered = covered_by_memset(part);
       if (covered == part.bytes() || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) continue;
       count(doubt("the block lies in a shared or file mapping, whose pages may be written to elsewhere"), part,
@@ -174,7 +174,7 @@ void AuditMeter::doubt_shared_pages(AddressRange block) {
 }
 
 void AuditMeter::remember_block(AddressRange block) {
-  if (block.bytes() < kPageBytes) block = block.pages();
+  if (block.bytes() < page_bytes()) block = block.pages();
   // Overlapping blocks become one, so that no page is watched twice.
   for (std::size_t i = 0; i < block_count_;) {
     if (blocks_[i].intersect(block).bytes() == 0) {

@@ -54,9 +54,9 @@ void AuditMeter::look_after_free() {
   if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
   count_zeros_of(block_.pages());
   for (const AddressRange& pages : populated_before_) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
       if (populated_after_.contains(page) || dropped_.contains(page) || hidden_.contains(page)) continue;
-      const AddressRange part = block_.intersect({page, page + kPageBytes});
+      const AddressRange part = block_.intersect({page, page + page_bytes()});
       const std::size_t covered = covered_by_memset(part);
       if (covered == part.bytes()) continue;
       count(doubt("pages of the block were returned to the kernel unseen"), part, part.bytes() - covered);
@@ -68,8 +68,8 @@ void AuditMeter::look_after_free() {
   left_dirty_.clear();
   scratch_.clear();
   for (const AddressRange& pages : populated_after_) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      if (anonymous_.contains(page)) scratch_.add({page, page + kPageBytes});
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
+      if (anonymous_.contains(page)) scratch_.add({page, page + page_bytes()});
     }
   }
   find_dirty_pages(block_, scratch_, left_dirty_);
@@ -81,8 +81,8 @@ void AuditMeter::look_for_late_zeros() {
   bool cleared = false;
   if (look_at(all)) {
     for (const AddressRange& pages : left_dirty_) {
-      for (std::uintptr_t page = pages.begin; page < pages.end && !cleared; page += kPageBytes) {
-        const AddressRange part = block_.intersect({page, page + kPageBytes});
+      for (std::uintptr_t page = pages.begin; page < pages.end && !cleared; page += page_bytes()) {
+        const AddressRange part = block_.intersect({page, page + page_bytes()});
         cleared = populated_after_.contains(page) && anonymous_.contains(page) &&
                   all_zero(reinterpret_cast<const void*>(part.begin), part.bytes());
       }

@@ -71,13 +71,13 @@ void AuditMeter::note_zeros_that_go(AddressRange pages) {
   // Which of them are the block's is not known yet.
   if (pages.bytes() == 0 || !look_at(pages)) return;
   for (const AddressRange& range : populated_after_) {
-    for (std::uintptr_t page = range.begin; page < range.end; page += kPageBytes) {
+    for (std::uintptr_t page = range.begin; page < range.end; page += page_bytes()) {
       const bool fresh = dropped_.contains(page) || !populated_before_.contains(page);
       const bool stored = watched_.contains(page)     ? written_.contains(page)
                           : populated_.contains(page) ? !inline_watched()
                                                       : fresh;
       if (!stored || !readable_.contains(page)) continue;
-      if (all_zero(reinterpret_cast<const void*>(page), kPageBytes)) lost_.add({page, page + kPageBytes});
+      if (all_zero(reinterpret_cast<const void*>(page), page_bytes())) lost_.add({page, page + page_bytes()});
     }
   }
 }
@@ -105,9 +105,9 @@ void AuditMeter::watch_what_was_populated(const SystemCall& call, long result) {
     // Runs of pages that this call populated, whose protection it broke though it stored nothing, or that nobody could
     // have stored to before it.
     AddressRange run;
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
       if (!populated_at_call_.contains(page)) {
-        new_.add({page, page + kPageBytes});
+        new_.add({page, page + page_bytes()});
       } else {
         const bool guarded = watched_.contains(page) && !written_at_call_.contains(page);
         if (!guarded && !closed_at_call_.contains(page)) continue;
@@ -116,7 +116,7 @@ void AuditMeter::watch_what_was_populated(const SystemCall& call, long result) {
         watch_run(run);
         run = {page, page};
       }
-      run.end = page + kPageBytes;
+      run.end = page + page_bytes();
     }
     watch_run(run);
   }

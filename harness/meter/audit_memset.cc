@@ -11,10 +11,10 @@ namespace zerotax {
 template <typename Visit>
 void AuditMeter::for_each_partial_page(AddressRange range, Visit visit) {
   const AddressRange pages = range.pages();
-  const AddressRange first{pages.begin, pages.begin + kPageBytes};
-  const AddressRange last{pages.end - kPageBytes, pages.end};
-  if (range.intersect(first).bytes() < kPageBytes) visit(first.begin);
-  if (last.begin != first.begin && range.intersect(last).bytes() < kPageBytes) visit(last.begin);
+  const AddressRange first{pages.begin, pages.begin + page_bytes()};
+  const AddressRange last{pages.end - page_bytes(), pages.end};
+  if (range.intersect(first).bytes() < page_bytes()) visit(first.begin);
+  if (last.begin != first.begin && range.intersect(last).bytes() < page_bytes()) visit(last.begin);
 }
 
 void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
@@ -42,12 +42,12 @@ void AuditMeter::after_zeroing(void* target, std::size_t bytes) {
   if (memset_began_ >= 0) memset_faults_ += thread_minor_faults() - memset_began_;
   if (!inline_watched()) return;
   for_each_partial_page(range_of(target, bytes), [&](std::uintptr_t page) {
-    tracker_.watch_again({page, page + kPageBytes}, pagemap_);
+    tracker_.watch_again({page, page + page_bytes()}, pagemap_);
   });
 }
 
 void AuditMeter::note_stores_beside(std::uintptr_t page) {
-  const AddressRange range{page, page + kPageBytes};
+  const AddressRange range{page, page + page_bytes()};
   scratch_.clear();
   if (!pagemap_.populated(range, scratch_) || scratch_.size() == 0) return;
   if (tracker_.is_watched(range)) {

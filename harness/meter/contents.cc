@@ -27,8 +27,8 @@ const void* at(std::uintptr_t address) { return reinterpret_cast<const void*>(ad
 template <typename Visit>
 void for_each_dirty_page(AddressRange range, const RangeList& populated, Visit visit) {
   for (const AddressRange& pages : populated) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      const AddressRange part = range.intersect({page, page + kPageBytes});
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
+      const AddressRange part = range.intersect({page, page + page_bytes()});
       if (part.bytes() > 0 && !all_zero(at(part.begin), part.bytes())) visit(page, part);
     }
   }
@@ -54,7 +54,7 @@ std::size_t dirty_bytes(AddressRange range, const RangeList& populated) {
 
 void find_dirty_pages(AddressRange range, const RangeList& populated, RangeList& dirty) {
   for_each_dirty_page(range, populated, [&](std::uintptr_t page, AddressRange /*part*/) {
-    dirty.add({page, page + kPageBytes});
+    dirty.add({page, page + page_bytes()});
   });
 }
 

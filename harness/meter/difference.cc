@@ -111,8 +111,8 @@ bool malloc_writes(std::size_t bytes) {
   RangeList marked;
   pagemap.populated(before.pages(), marked);
   for (const AddressRange& pages : marked) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      *byte_in_page(before, (page - page_floor(before.begin)) / kPageBytes) = kMark;
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
+      *byte_in_page(before, (page - page_floor(before.begin)) / page_bytes()) = kMark;
     }
   }
   std::free(first);
@@ -130,7 +130,7 @@ bool malloc_writes(std::size_t bytes) {
   std::size_t kept = 0;
   std::size_t cleared = 0;
   for (const AddressRange& pages : populated) {
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
       if (!marked.contains(page)) continue;
       const auto at = page < before.begin ? before.begin : page;
       if (at < after.begin || at >= after.end) continue;
@@ -139,8 +139,8 @@ bool malloc_writes(std::size_t bytes) {
     }
   }
   std::free(second);
-  const std::size_t pages = after.pages().bytes() / kPageBytes;
-  const bool by_memset = counter.sum >= (bytes < kPageBytes ? (bytes + 1) / 2 : kPageBytes);
+  const std::size_t pages = after.pages().bytes() / page_bytes();
+  const bool by_memset = counter.sum >= (bytes < page_bytes() ? (bytes + 1) / 2 : page_bytes());
   // Half of the pages: a free list may be in some of them.
   return by_memset || cleared > kept || (pages > 2 && faults_in_malloc > static_cast<std::int64_t>(pages / 2));
 }
@@ -148,14 +148,14 @@ bool malloc_writes(std::size_t bytes) {
 /// Nanoseconds to store zeros into a page that is not populated, byte by byte.
 std::int64_t time_fresh_page() {
   constexpr std::size_t kPages = 64;
-  constexpr std::size_t kBytes = kPages * kPageBytes;
-  void* fresh = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::size_t size = kPages * page_bytes();
+  void* fresh = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (fresh == MAP_FAILED) return INT32_MAX;
   auto* bytes = static_cast<volatile unsigned char*>(fresh);
   const std::int64_t start = monotonic_ns();
-  for (std::size_t i = 0; i < kBytes; ++i) bytes[i] = 0;
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = 0;
   const std::int64_t took = monotonic_ns() - start;
-  ::munmap(fresh, kBytes);
+  ::munmap(fresh, size);
   return took / static_cast<std::int64_t>(kPages) + 1;
 }
 
@@ -188,8 +188,8 @@ std::size_t zero_pages_of_calloc(const Request& request) {
   RangeList populated;
   pagemap.populated(range.pages(), populated);
   std::size_t pages = 0;
-  for (const AddressRange& part : populated) pages += part.bytes() / kPageBytes;
-  pages -= dirty_bytes(range, populated) / kPageBytes;
+  for (const AddressRange& part : populated) pages += part.bytes() / page_bytes();
+  pages -= dirty_bytes(range, populated) / page_bytes();
   meter.touch(block, request.size_bytes, request.touch);
   std::free(block);
   return pages;

@@ -59,7 +59,7 @@ void FaultsMeter::child_begins() {
 void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteSample& sample) {
   populated_.clear();
   const std::uintptr_t first = page_floor(block.begin);
-  if (samples_.na_classes[0] != '\0' || !own_->populated({first, first + pages * kPageBytes}, populated_)) {
+  if (samples_.na_classes[0] != '\0' || !own_->populated({first, first + pages * page_bytes()}, populated_)) {
     return ForkSteps::write(block, pages, sample);
   }
   WriteSample found{kNotMeasured, kNotMeasured, 0, 0, 0, 0};

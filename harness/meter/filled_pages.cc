@@ -8,7 +8,7 @@ FilledPages::FilledPages(AddressRange block) {
 }
 
 void FilledPages::add(AddressRange part, std::size_t bytes, bool dirty) {
-  const bool shared = part.bytes() < kPageBytes;
+  const bool shared = part.bytes() < page_bytes();
   Bytes& filled = !shared ? inside_ : part.begin < whole_.begin ? head_ : tail_;
   filled.all += bytes;
   if (dirty) filled.dirty += bytes;

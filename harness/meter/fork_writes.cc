@@ -32,7 +32,7 @@ bool hear(int fd) {
   return got == 1;
 }
 
-std::size_t page_count(const AddressRange& block) { return block.pages().bytes() / kPageBytes; }
+std::size_t page_count(const AddressRange& block) { return block.pages().bytes() / page_bytes(); }
 
 [[noreturn]] void be_child(int fd, const AddressRange& block, ForkSteps& steps, WriteSample& sample) {
   // When the parent is killed, the child must end too.
@@ -46,7 +46,8 @@ std::size_t page_count(const AddressRange& block) { return block.pages().bytes()
 }  // namespace
 
 void ForkSteps::write(const AddressRange& block, std::size_t pages, WriteSample& /*sample*/) {
-  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(block, page) = 0x5a;
+  const std::size_t bytes = page_bytes();
+  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(block, page, bytes) = 0x5a;
 }
 
 void TimedForkSteps::before_fork(const AddressRange& /*block*/) { start_ = monotonic_ns(); }
@@ -55,10 +56,10 @@ void TimedForkSteps::after_fork() { sample_.fork_ns = monotonic_ns() - start_; }
 
 void TimedForkSteps::child_begins() {
   // The child's first look at each clock and counter, at this code and at its stack faults: not in the measured window.
-  unsigned char own[2 * kPageBytes];
-  const auto begin = reinterpret_cast<std::uintptr_t>(&own[0]);
+  unsigned char own[2 * kMostPageBytes];
+  const auto end = reinterpret_cast<std::uintptr_t>(&own[0]) + sizeof own;
   WriteSample unused{};
-  write({begin, begin + sizeof own}, 1, unused);
+  write({end - 2 * page_bytes(), end}, 1, unused);
   escape(&own[0]);
 }
 

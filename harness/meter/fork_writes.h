@@ -48,8 +48,10 @@ class TimedForkSteps final : public ForkSteps {
 const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample);
 
 /// The address in page number `page` of a block that a program may write to: a header before the block is left alone.
-inline volatile unsigned char* byte_in_page(const AddressRange& block, std::size_t page) {
-  const std::uintptr_t first = page_floor(block.begin) + page * kPageBytes;
+/// A loop that is timed asks once for the bytes of a page.
+inline volatile unsigned char* byte_in_page(const AddressRange& block, std::size_t page,
+                                            std::size_t bytes = page_bytes()) {
+  const std::uintptr_t first = (block.begin & ~(bytes - 1)) + page * bytes;
   return reinterpret_cast<volatile unsigned char*>(first < block.begin ? block.begin : first);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 /// How many pages a fraction of a block's is, rounded up.
 std::size_t pages_of(AddressRange block, double fraction) {
-  const std::size_t pages = block.pages().bytes() / kPageBytes;
+  const std::size_t pages = block.pages().bytes() / page_bytes();
   return fraction <= 0 ? 0 : static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(pages)));
 }
 
@@ -25,13 +25,15 @@ void* Meter::call_allocator(std::size_t bytes) const { return mallocs_ ? std::ma
 void Meter::touch(void* block, std::size_t bytes, double fraction) {
   const AddressRange range = range_of(block, bytes);
   const std::size_t pages = pages_of(range, fraction);
-  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(range, page) = 0xa5;
+  const std::size_t page_size = page_bytes();
+  for (std::size_t page = 0; page < pages; ++page) *byte_in_page(range, page, page_size) = 0xa5;
 }
 
 void Meter::read(void* block, std::size_t bytes, double fraction) {
   const AddressRange range = range_of(block, bytes);
   const std::size_t pages = pages_of(range, fraction);
-  for (std::size_t page = 0; page < pages; ++page) static_cast<void>(*byte_in_page(range, page));
+  const std::size_t page_size = page_bytes();
+  for (std::size_t page = 0; page < pages; ++page) static_cast<void>(*byte_in_page(range, page, page_size));
 }
 
 void Meter::end_receive(std::size_t bytes) { add_to(received_, static_cast<std::int64_t>(bytes)); }

@@ -17,7 +17,7 @@ constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
 /// Populates the stack that the makers of the lists need: they run deeper in it later, within a call.
 [[gnu::noinline]] void populate_stack() {
   volatile char deep[std::size_t{32} << 10];
-  for (std::size_t at = 0; at < sizeof deep; at += kPageBytes) deep[at] = 0;
+  for (std::size_t at = 0; at < sizeof deep; at += page_bytes()) deep[at] = 0;
 }
 
 /// For a kernel that must be asked page by page. `wanted`: of which mappings.
@@ -114,7 +114,7 @@ void PageAccount::begin_operation(OpSample& op) {
   if (!is_watched()) return;
   if (!listed_) {
     // The lists are memory of this process too: what they need is populated now.
-    going_list_.add({0, kPageBytes});
+    going_list_.add({0, page_bytes()});
     populate_stack();
     if (!list_populated() || !list_populated()) return;
     std::swap(before_, now_);
@@ -145,8 +145,8 @@ void PageAccount::before_call(const SystemCall& call, AddressRange going) {
   });
   for (const AddressRange& pages : going_list_) {
     going_bytes_ += static_cast<std::int64_t>(pages.bytes());
-    for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-      if (gone_.contains(page) || !before_->contains(page)) going_new_ += static_cast<std::int64_t>(kPageBytes);
+    for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
+      if (gone_.contains(page) || !before_->contains(page)) going_new_ += static_cast<std::int64_t>(page_bytes());
     }
   }
 }
@@ -182,8 +182,8 @@ void PageAccount::end_step(bool followed) {
     };
     for (const AddressRange& there : *now_) {
       const AddressRange common = there.intersect(*pages);
-      for (std::uintptr_t page = common.begin; page < common.end; page += kPageBytes) {
-        if (before_->contains(page) && !counted(page)) again += static_cast<std::int64_t>(kPageBytes);
+      for (std::uintptr_t page = common.begin; page < common.end; page += page_bytes()) {
+        if (before_->contains(page) && !counted(page)) again += static_cast<std::int64_t>(page_bytes());
       }
     }
   }

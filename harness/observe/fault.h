@@ -8,6 +8,7 @@
 
 #include "observe/address_space.h"
 #include "os/fault_events.h"
+#include "os/page.h"
 
 namespace zerotax {
 
@@ -28,9 +29,9 @@ struct Fault {
 
   [[nodiscard]] bool in_kernel() const { return (error_code & 4) == 0; }
   [[nodiscard]] bool is_write() const { return (error_code & 2) != 0; }
-  [[nodiscard]] std::uint64_t bytes() const { return std::uint64_t{4096} << order; }
+  [[nodiscard]] std::uint64_t bytes() const { return std::uint64_t{page_bytes()} << order; }
   /// Of one that copied. A write to a page of a file that was not there may have allocated the file's page first.
-  [[nodiscard]] std::uint64_t copied_bytes() const { return (error_code & 1) != 0 ? bytes() : 4096; }
+  [[nodiscard]] std::uint64_t copied_bytes() const { return (error_code & 1) != 0 ? bytes() : page_bytes(); }
 };
 
 /// Makes faults of the events of their threads, which must come in the order of their time. One that is reported by

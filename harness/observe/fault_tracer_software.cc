@@ -12,14 +12,11 @@ namespace {
 /// Larger mappings are reserved, not used; only what faults show about them is known.
 constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 
-/// Of 4 KiB in one of 2 MiB.
-constexpr std::uint64_t kHugePages = 512;
-
 }  // namespace
 
 FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
-  const std::uint64_t page = fault.address / kPageBytes;
+  const std::uint64_t page = fault.address / page_bytes();
   if (!region->of_file()) {
     // A page that came here with its mapping may be a shared one.
     const bool moved = region->unreported && processes_.at(fault.pid).shares;
@@ -36,19 +33,20 @@ FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
 /// A huge page is one fault, and nothing says so. It was one if all its pages are there now, and the process had no
 /// fault on another of them before it forked next (from then on each may have one of its own).
 void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region) {
-  const std::uint64_t first = page / kHugePages * kHugePages;
-  const AddressRange all{first * kPageBytes, (first + kHugePages) * kPageBytes};
+  const std::uint64_t huge_pages = kHugePageBytes / page_bytes();
+  const std::uint64_t first = page / huge_pages * huge_pages;
+  const AddressRange all{first * page_bytes(), (first + huge_pages) * page_bytes()};
   if (all.begin < region.begin || all.end > region.end || !looked_for_huge_[pid].insert(first).second) return;
   std::size_t there = 0;
   pagemaps_.for_each(pid, all, [&](std::uint64_t, PagemapEntry entry) { there += entry.of_file() ? 0 : 1; });
-  if (there < kHugePages) return;
+  if (there < huge_pages) return;
   for (const FaultEvent& event : pending_) {
     if (event.time_ns <= time_ns) continue;
     if (event.kind == FaultEvent::Kind::kFork && event.parent == pid) break;
     const bool within = event.address >= all.begin && event.address < all.end;
     if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && within) return;
   }
-  sharing_.found_huge(pid, first, kHugePages, time_ns);
+  sharing_.found_huge(pid, first, huge_pages, time_ns);
 }
 
 /// Finds the private pages that a process has though no fault reported them, and those that it gave back. For a
@@ -59,7 +57,7 @@ void FaultTracer::look(pid_t pid, Look how) {
   std::unordered_set<std::uint64_t> to_come;
   for (const FaultEvent& event : pending_) {
     if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && event.time_ns >= applied_ns_) {
-      to_come.insert(event.address / kPageBytes);
+      to_come.insert(event.address / page_bytes());
     }
   }
   std::unordered_set<std::uint64_t> populated;

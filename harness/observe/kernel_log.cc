@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "os/page.h"
 
 // The first two fields are whose event it is: a reader takes it for one of that thread (trace/ctf_events.cc).
 ZEROTAX_EVENT(kernel_page_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),
@@ -71,8 +72,8 @@ void KernelLog::add(const FaultEvent& event) {
       return record_at(event.time_ns, kernel_exit{event.pid, event.tid});
     case FaultEvent::Kind::kAllocation: {
       const auto zeroed = static_cast<std::uint8_t>(event.zeroed ? 1 : 0);
-      return record_at(event.time_ns,
-                       kernel_page_allocation{event.pid, event.tid, std::uint64_t{4096} << event.order, zeroed});
+      return record_at(event.time_ns, kernel_page_allocation{event.pid, event.tid,
+                                                             std::uint64_t{page_bytes()} << event.order, zeroed});
     }
     case FaultEvent::Kind::kBegin:
     case FaultEvent::Kind::kEnd:

@@ -15,7 +15,7 @@ namespace zerotax {
 
 /// Which private pages each process has, and with whom it shares them, as far as forks, faults and ends show it. From
 /// that, the class of a fault of which only the address is known: an ordinary user learns no more. Pages are numbers
-/// (address / 4096).
+/// (address / page_bytes()).
 class PageSharing {
  public:
   /// Answers whether a process has a page now; asked before a page is taken for copied because of that process.

@@ -48,7 +48,7 @@ Environment describe_environment() {
   found.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   found.memory_bytes = memory.total;
   found.memory_available_bytes = memory.available;
-  found.page_bytes = std::uint64_t{kPageBytes};
+  found.page_bytes = std::uint64_t{page_bytes()};
   found.thp = system_huge_pages();
   found.swap_bytes = memory.swap;
   found.cgroup_memory_limit_bytes = {memory.cgroup_limit, "no limit is set"};

@@ -37,6 +37,9 @@ struct Capabilities {
 
 Environment describe_environment();
 
+/// Bytes of a page, of the machine of an environment in a document; of this machine if it does not say.
+std::uint64_t page_bytes_of(const Json& environment);
+
 void to_json(Json& json, const Environment& environment);
 void from_json(const Json& json, Environment& environment);
 void to_json(Json& json, const Capabilities& capabilities);

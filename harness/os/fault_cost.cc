@@ -19,7 +19,7 @@ FaultSample measure_fault_cost(std::uint64_t bytes, PageKind pages) {
   }
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t before = thread_cpu_ns();
-  for (std::uint64_t i = 0; i < bytes; i += kPageBytes) *reinterpret_cast<volatile char*>(begin + i) = 1;
+  for (std::uint64_t i = 0; i < bytes; i += page_bytes()) *reinterpret_cast<volatile char*>(begin + i) = 1;
   const std::int64_t after = thread_cpu_ns();
   const auto taken = static_cast<std::uint64_t>(thread_minor_faults() - faults);
   ::munmap(memory, mapped);

@@ -108,9 +108,9 @@ bool store(const dl_phdr_info& object, void** slot, void* value) {
   const auto address = reinterpret_cast<std::uintptr_t>(slot);
   const bool read_only = within_relro(object, address);
   void* page = reinterpret_cast<void*>(page_floor(address));
-  if (read_only && ::mprotect(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (read_only && ::mprotect(page, page_bytes(), PROT_READ | PROT_WRITE) != 0) return false;
   *slot = value;
-  if (read_only) ::mprotect(page, kPageBytes, PROT_READ);
+  if (read_only) ::mprotect(page, page_bytes(), PROT_READ);
   return true;
 }
 

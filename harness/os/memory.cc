@@ -99,7 +99,7 @@ std::optional<std::uint64_t> resident_bytes(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
   std::uint64_t total = 0;
   std::uint64_t resident = 0;
-  if (file >> total >> resident) return resident * kPageBytes;
+  if (file >> total >> resident) return resident * page_bytes();
   return std::nullopt;
 }
 
@@ -109,7 +109,7 @@ bool warm_up_memory(std::uint64_t bytes, bool (*stop)()) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return true;  // a warm-up left out makes times noisier, nothing else
   bool finished = true;
-  for (std::uint64_t offset = 0; offset < bytes; offset += kPageBytes) {
+  for (std::uint64_t offset = 0; offset < bytes; offset += page_bytes()) {
     if (offset % (std::uint64_t{16} << 20) == 0 && stop != nullptr && stop()) {
       finished = false;
       break;

@@ -1,18 +1,36 @@
 #pragma once
 
+#include <sys/auxv.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 namespace zerotax {
 
-/// The base page of x86-64, in bytes. Huge pages are made of these in every interface used here.
-inline constexpr std::size_t kPageBytes = 4096;
+/// Bytes of a page of this machine: 4 KiB on x86-64; 4, 16 or 64 KiB on arm64, as its kernel was built. Huge pages are
+/// made of these in every interface used here. The kernel hands the number to each program at its start, so that it is
+/// known before any constructor has run; neither a lock nor a guard is taken, so that a signal handler may ask, too.
+inline std::size_t page_bytes() {
+  static constinit std::atomic<std::size_t> known{0};
+  std::size_t bytes = known.load(std::memory_order_relaxed);
+  if (bytes == 0) [[unlikely]] {
+    bytes = ::getauxval(AT_PAGESZ);
+    known.store(bytes, std::memory_order_relaxed);
+  }
+  return bytes;
+}
+
+/// No machine that this runs on has a smaller page, in bytes.
+inline constexpr std::size_t kLeastPageBytes = 4096;
+/// No machine that this runs on has a larger page, in bytes: for what must have its size when it is compiled.
+inline constexpr std::size_t kMostPageBytes = std::size_t{64} << 10;
 
 /// What one entry of the middle level of x86-64's page tables maps.
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
-constexpr std::uintptr_t page_floor(std::uintptr_t address) { return address & ~(kPageBytes - 1); }
-constexpr std::uintptr_t page_ceiling(std::uintptr_t address) { return page_floor(address + kPageBytes - 1); }
+inline std::uintptr_t page_floor(std::uintptr_t address) { return address & ~(page_bytes() - 1); }
+inline std::uintptr_t page_ceiling(std::uintptr_t address) { return page_floor(address + page_bytes() - 1); }
 
 /// Addresses [begin, end).
 struct AddressRange {

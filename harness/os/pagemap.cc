@@ -195,17 +195,17 @@ std::optional<Pagemap::Anonymous> Pagemap::anonymous(AddressRange range) const {
 bool Pagemap::read(AddressRange range, Kind kind, Visit visit, void* context) const {
   std::uint64_t entries[1024];
   for (std::uintptr_t address = range.begin; address < range.end;) {
-    const std::size_t wanted = std::min(std::size(entries), (range.end - address) / kPageBytes);
+    const std::size_t wanted = std::min(std::size(entries), (range.end - address) / page_bytes());
     const ssize_t got = ::pread(fd_.get(), &entries[0], wanted * sizeof entries[0],
-                                static_cast<off_t>(address / kPageBytes * sizeof entries[0]));
+                                static_cast<off_t>(address / page_bytes() * sizeof entries[0]));
     if (got <= 0) return false;
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
-    for (std::size_t i = 0; i < pages; ++i, address += kPageBytes) {
+    for (std::size_t i = 0; i < pages; ++i, address += page_bytes()) {
       const PagemapEntry entry(entries[i]);
       const bool counts =
           (kind != Kind::kAnonymous || !entry.of_file()) && (kind != Kind::kSoftDirty || entry.soft_dirty());
       if (counts && entry.populated() && is_zero_page(entry) == (kind == Kind::kZeroPage)) {
-        visit(context, {address, address + kPageBytes});
+        visit(context, {address, address + page_bytes()});
       }
     }
   }
@@ -214,7 +214,7 @@ bool Pagemap::read(AddressRange range, Kind kind, Visit visit, void* context) co
 
 std::optional<PagemapEntry> Pagemap::entry(std::uintptr_t address) const {
   std::uint64_t bits = 0;
-  const auto offset = static_cast<off_t>(address / kPageBytes * sizeof bits);
+  const auto offset = static_cast<off_t>(address / page_bytes() * sizeof bits);
   if (!fd_ || ::pread(fd_.get(), &bits, sizeof bits, offset) != sizeof bits) return std::nullopt;
   return PagemapEntry(bits);
 }
@@ -225,7 +225,7 @@ bool Pagemap::is_zero_page(PagemapEntry entry) const {
 }
 
 void Pagemap::learn_zero_page(Sharing sharing) {
-  void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
   const auto look = [&] { return entry(reinterpret_cast<std::uintptr_t>(page)).value_or(PagemapEntry(0)); };
   // A read of untouched anonymous memory maps the shared zero page: but on kernels that have none for programs, such as
@@ -238,7 +238,7 @@ void Pagemap::learn_zero_page(Sharing sharing) {
     *static_cast<volatile char*>(page) = 1;
     exclusive_tells_ = sharing == Sharing::kNever && zero.present() && look().exclusive();
   }
-  ::munmap(page, kPageBytes);
+  ::munmap(page, page_bytes());
 }
 
 }  // namespace zerotax

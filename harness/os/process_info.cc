@@ -33,8 +33,8 @@ ProcessMemory process_memory(pid_t pid, bool pss) {
   std::uint64_t resident = 0;
   // A zombie answers with zeros: it holds nothing that can be measured.
   if (std::ifstream(path_of(pid, "statm")) >> pages >> resident && pages > 0) {
-    memory.vsz = pages * kPageBytes;
-    memory.rss = resident * kPageBytes;
+    memory.vsz = pages * page_bytes();
+    memory.rss = resident * page_bytes();
   }
   if (pss) memory.pss = rollup_bytes(pid, "Pss");
   return memory;

@@ -34,8 +34,8 @@ bool ProcessPagemaps::for_each(pid_t pid, AddressRange range,
   const int fd = open(pid);
   if (fd < 0) return false;
   std::vector<std::uint64_t> bits(8192);
-  std::uint64_t page = range.begin / kPageBytes;
-  const std::uint64_t end = range.end / kPageBytes;
+  std::uint64_t page = range.begin / page_bytes();
+  const std::uint64_t end = range.end / page_bytes();
   while (page < end) {
     const std::size_t wanted = std::min<std::uint64_t>(bits.size(), end - page) * sizeof bits[0];
     const ssize_t got = ::pread(fd, bits.data(), wanted, static_cast<off_t>(page * sizeof bits[0]));

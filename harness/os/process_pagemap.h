@@ -16,7 +16,7 @@ namespace zerotax {
 /// The pagemaps of other processes, kept open.
 class ProcessPagemaps {
  public:
-  /// The entry of a page (address / 4096); nothing if the process is gone or may not be looked at.
+  /// The entry of a page (address / page_bytes()); nothing if the process is gone or may not be looked at.
   std::optional<PagemapEntry> entry(pid_t pid, std::uint64_t page);
   /// Visits the populated pages of a range. False if the process is gone or may not be looked at.
   bool for_each(pid_t pid, AddressRange range, const std::function<void(std::uint64_t page, PagemapEntry)>& visit);

@@ -82,7 +82,7 @@ std::vector<unsigned char> read_process_memory(pid_t process, std::uint64_t addr
   // A page each: what is behind the end of a mapping must not take the rest with it.
   std::vector<iovec> pages;
   for (std::size_t at = 0; at < bytes;) {
-    const std::size_t room = std::min<std::size_t>(bytes - at, kPageBytes - (address + at) % kPageBytes);
+    const std::size_t room = std::min<std::size_t>(bytes - at, page_bytes() - (address + at) % page_bytes());
     pages.push_back({reinterpret_cast<void*>(address + at), room});
     at += room;
   }

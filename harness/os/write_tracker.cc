@@ -29,17 +29,17 @@ bool clear_bits(int clear_refs) { return ::write(clear_refs, "4", 1) == 1; }
 
 /// A kernel without these bits says 0 of every page, and takes every wish to clear them.
 bool keeps_soft_dirty(int clear_refs) {
-  void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return false;
   const UniqueFd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   const auto is_dirty = [&] {
     *static_cast<volatile char*>(page) = 1;
     std::uint64_t bits = 0;
-    const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / kPageBytes * sizeof bits);
+    const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / page_bytes() * sizeof bits);
     return ::pread(pagemap.get(), &bits, sizeof bits, offset) == sizeof bits && PagemapEntry(bits).soft_dirty();
   };
   const bool kept = is_dirty() && clear_bits(clear_refs) && is_dirty();
-  ::munmap(page, kPageBytes);
+  ::munmap(page, page_bytes());
   return kept;
 }
 

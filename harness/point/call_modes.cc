@@ -77,7 +77,7 @@ std::vector<CallMode> call_modes(const std::vector<Mode>& modes, const Rows& row
 void add_call_modes(const Passes& passes, Point& point) {
   static const Rows audit = compared_rows(MetricPass::kAudit);
   static const Rows timing = compared_rows(MetricPass::kTiming);
-  const auto page = static_cast<std::int64_t>(kPageBytes);
+  const auto page = static_cast<std::int64_t>(page_bytes());
   const auto bytes = std::max(static_cast<std::int64_t>(point.size_bytes / 16), 2 * page);
   const auto faults = std::max<std::int64_t>(bytes / page, 16);
   point.audit_modes = call_modes(modes_of(passes.audit, audit, bytes), audit, MetricPass::kAudit);

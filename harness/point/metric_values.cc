@@ -24,7 +24,7 @@ std::optional<std::uint64_t> MetricValues::evident_count(Metric metric) const {
   const auto found = number(metric);
   if (!found) return std::nullopt;
   const auto rounded = static_cast<std::uint64_t>(std::llround(*found));
-  return rounded >= 2 * kPageBytes || !is_upper_bound(metric) ? rounded : 0;
+  return rounded >= 2 * page_bytes_ || !is_upper_bound(metric) ? rounded : 0;
 }
 
 bool MetricValues::has(MetricGroup group) const {

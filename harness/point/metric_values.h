@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "os/page.h"
 #include "point/metric_value.h"
 #include "point/metrics.h"
 
@@ -39,10 +40,15 @@ class MetricValues {
   /// receives or forks.
   [[nodiscard]] bool has(MetricGroup group) const;
 
+  /// Bytes of a page of the machine that measured this: a document may come from another one.
+  [[nodiscard]] std::uint64_t page_bytes() const { return page_bytes_; }
+  void set_page_bytes(std::uint64_t bytes) { page_bytes_ = bytes; }
+
   friend bool operator==(const MetricValues& one, const MetricValues& other) { return one.values_ == other.values_; }
 
  private:
   std::array<MetricValue, kMetrics> values_;
+  std::uint64_t page_bytes_ = zerotax::page_bytes();
 };
 
 }  // namespace zerotax

@@ -119,7 +119,7 @@ Json to_json(const Point& point) {
   return json;
 }
 
-Point point_from_json(const Json& json) {
+Point point_from_json(const Json& json, std::uint64_t page) {
   if (!json.is_object()) throw std::invalid_argument("a point is not an object");
   Point point;
   point.allocator = field<std::string>(json, "allocator", "");
@@ -140,14 +140,18 @@ Point point_from_json(const Json& json) {
   point.timing_modes = modes_in(json, MetricPass::kTiming);
   point.violations = field<std::vector<std::string>>(json, "violations", {});
   point.host = optional_field<std::string>(json, "host");
+  point.set_page_bytes(page);
+  for (FirstOperation& operation : point.first_ops) operation.set_page_bytes(page);
+  for (CallMode& mode : point.audit_modes) mode.set_page_bytes(page);
+  for (CallMode& mode : point.timing_modes) mode.set_page_bytes(page);
   return point;
 }
 
-std::vector<Point> typed_points(const std::vector<Json>& points) {
+std::vector<Point> typed_points(const std::vector<Json>& points, std::uint64_t page) {
   std::vector<Point> typed;
   typed.reserve(points.size());
   try {
-    for (const Json& point : points) typed.push_back(point_from_json(point));
+    for (const Json& point : points) typed.push_back(point_from_json(point, page));
   } catch (const std::invalid_argument& problem) {
     throw UsageError(fmt::format("point {} of the run cannot be read: {}", typed.size() + 1, problem.what()),
                      "measure it again, or take the line out");

@@ -160,7 +160,7 @@ std::string kernel_words(const Check& check, bool up) {
     const SiteChange* site = explaining(check.sites, measure_of(Metric::kKernelZeroed), up);
     return site == nullptr ? "" : site_words(*site, measure_of(Metric::kKernelZeroed));
   }
-  const std::uint64_t pages = static_cast<std::uint64_t>(refilled) / kPageBytes;
+  const std::uint64_t pages = static_cast<std::uint64_t>(refilled) / page_bytes();
   std::string words = up ? format_counted(pages, "refill") : format_counted(pages, "refill fewer", "refills fewer");
   for (const Metric metric : {Metric::kReturned, Metric::kRefilled}) {
     const SiteChange* site = explaining(check.sites, measure_of(metric), up);

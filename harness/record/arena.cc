@@ -24,7 +24,7 @@ namespace {
 // A process takes 50 to 500 KiB of it: room for hundreds.
 constexpr std::uint64_t kFreeBytes = 256 * kMiB;
 /// The bytes of a slot before its first table.
-constexpr std::size_t kHeadBytes = 4096;
+constexpr std::size_t kHeadBytes = 4096;  // which need not be a page
 static_assert(sizeof(Holdings) + 3 * kPathBytes + 256 <= kHeadBytes);
 
 bool has_room(const std::string& folder) {

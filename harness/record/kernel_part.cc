@@ -148,7 +148,7 @@ KernelPart kernel_part(const ProcessSlot& slot) {
   part.refilled = std::min(part.zeroed, less(held + part.returned, part.peak));
   part.huge = std::min<std::uint64_t>(part.zeroed, holdings.huge_bytes + holdings.returned_huge_bytes);
   part.minor_faults = less(holdings.minor_faults, holdings.own_faults);
-  part.faults = std::min((part.zeroed - part.huge) / kPageBytes + part.huge / kHugePageBytes, part.minor_faults);
+  part.faults = std::min((part.zeroed - part.huge) / page_bytes() + part.huge / kHugePageBytes, part.minor_faults);
   return part;
 }
 

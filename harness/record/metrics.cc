@@ -68,7 +68,8 @@ Interval returned_interval(const SmallReturns& small) {
   // One of each group is looked at: of each two groups in turn the difference tells how much they vary (Cochran,
   // Sampling Techniques, 5A.12: collapsed strata). Events so rare that no look met one number at most 3 in as many
   // calls as there were looks (the rule of three), and each returned its whole range, or nothing of it.
-  const double spread = 1.96 * kSmallGroup * kPageBytes * std::sqrt(static_cast<double>(small.square_pages));
+  const double spread =
+      1.96 * kSmallGroup * static_cast<double>(page_bytes()) * std::sqrt(static_cast<double>(small.square_pages));
   const auto half = static_cast<std::uint64_t>(spread) + std::uint64_t{3} * kSmallGroup * small.widest_bytes;
   const std::uint64_t most = std::max(small.bytes + small.unlooked_bytes, estimated);
   return {std::min(half, estimated - small.bytes), std::min(half, most - estimated)};

@@ -22,7 +22,7 @@ std::optional<std::uint64_t> anonymous_bytes(pid_t pid) {
   std::uint64_t resident = 0;
   std::uint64_t shared = 0;
   if (!(file >> mapped >> resident >> shared) || resident == 0) return std::nullopt;
-  return resident > shared ? (resident - shared) * kPageBytes : 0;
+  return resident > shared ? (resident - shared) * page_bytes() : 0;
 }
 
 /// Not another's, which has its PID in another namespace, nor what it became since.

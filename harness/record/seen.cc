@@ -14,14 +14,14 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen
                   std::optional<std::uint64_t> huge) {
   constexpr std::uint64_t kUncertain = std::uint64_t{8} << 20;  // of statm before Linux 6.17
   constexpr std::uint64_t kUncertainPart = 20;
-  const std::uint64_t others = kPageBytes * less(part.minor_faults, part.faults);
+  const std::uint64_t others = page_bytes() * less(part.minor_faults, part.faults);
   const std::uint64_t in_the_end =
       holdings.at_end_bytes + holdings.swapped_bytes + holdings.returned_bytes + holdings.returned_copies;
   const std::uint64_t missing = less(seen_bytes, in_the_end);
   if (missing > kUncertain + seen_bytes / kUncertainPart) {
     part.why_not = "memory went back to the kernel by a way that was not seen (system calls of the program's own)";
     part.zeroed += missing;
-    part.faults = std::min(part.faults + missing / kPageBytes, part.minor_faults);
+    part.faults = std::min(part.faults + missing / page_bytes(), part.minor_faults);
     part.unlimited = !huge;
     part.unseen = less(others + huge.value_or(0), missing);
     return;
@@ -123,10 +123,10 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   part.faults_known = by_the_end.has_value();
   const std::uint64_t all = by_the_end.value_or(faults);
   part.minor_faults = less(all, not_its_own);
-  part.faults = std::min(part.zeroed / kPageBytes, part.minor_faults);
+  part.faults = std::min(part.zeroed / page_bytes(), part.minor_faults);
   // More than its faults can have populated page by page is of huge pages.
-  if (part.faults_known) part.huge = less(part.zeroed, kPageBytes * part.minor_faults);
-  const std::uint64_t since = kPageBytes * less(all, holdings.faults_at_open + holdings.own_faults);
+  if (part.faults_known) part.huge = less(part.zeroed, page_bytes() * part.minor_faults);
+  const std::uint64_t since = page_bytes() * less(all, holdings.faults_at_open + holdings.own_faults);
   part.unlimited = !part.faults_known || !huge;
   if (!part.unlimited) part.unseen = less(since + *huge + (slot.forked != 0 ? 0 : holdings.at_open_bytes), part.zeroed);
   return part;

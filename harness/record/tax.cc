@@ -37,7 +37,7 @@ Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
   // The time of stores that took faults is reduced by what such faults cost elsewhere; where a fault takes 10 µs, as in
   // some virtual machines, that estimate can exceed all that they took. The time of the other stores is measured.
   const std::uint64_t with_faults_ns = less(cost.cpu_ns, cost.faultless_cpu_ns);
-  const double in_faults = as_double(std::min(cost.faults * kPageBytes, cost.bytes)) * ns_per_byte;
+  const double in_faults = as_double(std::min(cost.faults * page_bytes(), cost.bytes)) * ns_per_byte;
   stores.user_ns = cost.cpu_ns - std::min(with_faults_ns, static_cast<std::uint64_t>(in_faults));
   return stores;
 }
@@ -354,7 +354,7 @@ Tax make_tax(const TaxInput& input, const FaultCost& cost) {
   add_kernel_rows(tax, input, cost);
   const double ns_per_byte = cost.base_ns_per_byte.value_or(0);
   const std::uint64_t others = less(input.kernel.minor_faults, input.kernel.faults);
-  tax.other_faults = {others, static_cast<std::uint64_t>(as_double(others * kPageBytes) * ns_per_byte)};
+  tax.other_faults = {others, static_cast<std::uint64_t>(as_double(others * page_bytes()) * ns_per_byte)};
   tax.other_faults.noticed = share_of_cpu(tax, tax.other_faults.estimated_cpu_ns) >= kNoticed;
   tax.not_recorded.noticed = misses_programs(tax);
   if (input.outside != nullptr) {

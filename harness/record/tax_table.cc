@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "os/page.h"
 #include "record/kernel_part.h"
 
 namespace zerotax::record {
@@ -55,7 +56,7 @@ std::string notes(const Tax& tax) {
   const FaultCost& cost = tax.fault_cost;
   if (std::any_of(tax.rows.begin(), tax.rows.end(), is_estimated) && cost.base_ns_per_byte) {
     text += wrap(fmt::format("~: bytes times {} a page, what populating memory took in {}{}.",
-                             format_ns(*cost.base_ns_per_byte * 4096), cost.measured_in,
+                             format_ns(*cost.base_ns_per_byte * static_cast<double>(page_bytes())), cost.measured_in,
                              tax.capped ? "; cut to the CPU time that was left" : ""));
   }
   if (tax.emulated_cpu) {

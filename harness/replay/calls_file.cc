@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/strict_json.h"
+#include "base/units.h"
 #include "files/document.h"
+#include "os/page.h"
 #include "record/calls/document.h"
 
 namespace zerotax::replay {
@@ -56,7 +58,7 @@ class Bytes {
 };
 
 /// The pages of a block of any size.
-constexpr std::uint64_t kMostPages = kAddressSpaceBytes >> 12;
+constexpr std::uint64_t kMostPages = kAddressSpaceBytes / kLeastPageBytes;
 
 /// Fails for a range beyond any address space.
 bool read_range(Bytes& bytes, Event& event) {
@@ -180,6 +182,11 @@ void CallsFile::read_parts() {
 void CallsFile::check_about() {
   if (parts_.size() > about_.processes.size() || about_.processes.size() > kMostProcesses) {
     damaged("its last part", "the number of processes is wrong");
+  }
+  if (const std::uint64_t page = about_.page_bytes.value_or(kLeastPageBytes); page != page_bytes()) {
+    throw UsageError(fmt::format("{} was recorded with pages of {}, and this machine has pages of {}", path_,
+                                 format_size(page), format_size(page_bytes())),
+                     "replay it on a machine with such pages, or record the program again on this one");
   }
   parts_.resize(about_.processes.size());
   for (std::size_t i = 0; i < about_.processes.size(); ++i) {

@@ -131,7 +131,7 @@ void Preparation::begin(prepared_operation operation, std::uint32_t slot) {
 
 /// Writes pages of the block in a slot.
 void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges) {
-  const std::uint64_t most = bytes / kPageBytes + 2;
+  const std::uint64_t most = bytes / page_bytes() + 2;
   for (std::size_t i = 0; i < ranges.size(); i += kRangesAtOnce) {
     begin(kOpTouch, slot);
     streams_.number(bytes);
@@ -143,8 +143,8 @@ void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& r
       streams_.number(ranges[k].first - at);
       streams_.number(ranges[k].second);
       at = ranges[k].first + ranges[k].second;
-      blocks.populated[slot] += ranges[k].second * kPageBytes;
-      blocks.live_bytes += ranges[k].second * kPageBytes;
+      blocks.populated[slot] += ranges[k].second * page_bytes();
+      blocks.live_bytes += ranges[k].second * page_bytes();
     }
   }
 }
@@ -154,7 +154,7 @@ void Preparation::ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes) {
   const auto found = huge_.find(blocks.count);
   if (found == huge_.end()) return;
   for (const auto& [first, pages] : found->second) {
-    if (first + pages > bytes / kPageBytes + 2) wrong("huge pages beyond the end of a block");
+    if (first + pages > bytes / page_bytes() + 2) wrong("huge pages beyond the end of a block");
     begin(kOpHuge, slot);
     streams_.number(first);
     streams_.number(pages);
@@ -176,7 +176,7 @@ void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_map
       if (returns == 0) touch(slot, bytes, ranges);
     }
   } else if (!is_mapping) {
-    touch(slot, bytes, {{0, bytes / kPageBytes + 2}});
+    touch(slot, bytes, {{0, bytes / page_bytes() + 2}});
   }
   sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
   blocks.slots.insert(++blocks.count, slot);
@@ -207,11 +207,11 @@ void Preparation::return_pages(const Event& event) {
   const std::uint32_t slot = slot_of(event.first);
   const auto [first, pages] = event.ranges.front();
   const std::uint64_t block = blocks.count - 1 - event.first;
-  if (!is_mapping(event.first) || first + pages > blocks.sizes[slot] / kPageBytes + 1) wrong("no such pages");
+  if (!is_mapping(event.first) || first + pages > blocks.sizes[slot] / page_bytes() + 1) wrong("no such pages");
   begin(kOpReturn, slot);
   streams_.number(first);
   streams_.number(pages);
-  const std::uint64_t returned = std::min(blocks.populated[slot], pages * kPageBytes);
+  const std::uint64_t returned = std::min(blocks.populated[slot], pages * page_bytes());
   blocks.populated[slot] -= returned;
   blocks.live_bytes -= returned;
   const std::uint32_t times = ++blocks.returns[slot];

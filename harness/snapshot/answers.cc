@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
-#include "os/page.h"
+#include "os/environment.h"
 #include "snapshot/kernel_sections.h"
 #include "snapshot/result.h"
 
@@ -173,12 +173,12 @@ std::string recommended(const Snapshot& snapshot, const Advice& advice) {
 }
 
 std::string copied_pages(const Snapshot& snapshot, const std::string& allocator) {
+  const std::uint64_t page = page_bytes_of(snapshot.environment);
   std::vector<std::string> copies;
   for (const Result& result : snapshot.results) {
     if (result.allocator != allocator || !result.took_snapshot() || !result.faults) continue;
     const std::uint64_t count = result.faults->before_end.copies + result.faults->after_end.copies;
-    copies.push_back(
-        fmt::format("{} {} ({})", result.alternative, format_count(count), format_size(count * kPageBytes)));
+    copies.push_back(fmt::format("{} {} ({})", result.alternative, format_count(count), format_size(count * page)));
   }
   if (copies.empty()) return "";
   return bullet(fmt::format("Pages that the kernel copied for the parent: {}.", fmt::join(copies, ", ")));

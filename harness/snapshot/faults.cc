@@ -26,7 +26,7 @@ Measured<Destination> destination_of(const SnapshotRun& run) {
   // By whole pages: the allocator's own write before the block may be the first on a page of it.
   const AddressRange range = AddressRange{at("destination_begin"), at("destination_end")}.pages();
   if (range.bytes() == 0) return NotAvailable{"it is shared memory that is populated beforehand"};
-  Destination destination{range.bytes() / kPageBytes, {}, {}};
+  Destination destination{range.bytes() / page_bytes(), {}, {}};
   for (const SnapshotFault& fault : run.faults) {
     if (fault.address < range.begin || fault.address >= range.end) continue;
     (fault.pid == run.figure("pid") ? destination.parent : destination.child).add(fault.kind);
@@ -68,7 +68,7 @@ Measured<Faults> faults_of(const SnapshotRun& run) {
   faults.traced = faults.before_end.all() + faults.after_end.all() + faults.elsewhere.all() + helper.all();
   // Pages that a system call of the helper populates are counted as faults, though no exception was taken.
   faults.counted = run.figure("window_faults") - run.figure("helper_bulk_faults");
-  faults.pages = array.pages().bytes() / kPageBytes;
+  faults.pages = array.pages().bytes() / page_bytes();
   faults.exclusive_pages = run.has("exclusive_pages") ? Measured<std::int64_t>(run.figure("exclusive_pages"))
                                                       : NotAvailable{"there was no child to wait for"};
   faults.end_s = static_cast<double>(std::max(at("gone_ns"), begin) - begin) / 1e9;

@@ -22,9 +22,9 @@ namespace {
 constexpr unsigned kMostPasses = 1000;
 
 void check_pages(const char* option, std::uint64_t bytes) {
-  if (bytes % kPageBytes == 0) return;
+  if (bytes % page_bytes() == 0) return;
   throw UsageError(fmt::format("{} of {} bytes is not a whole number of pages", option, bytes),
-                   fmt::format("give a multiple of 4 KiB, such as {}", page_ceiling(bytes)));
+                   fmt::format("give a multiple of {}, such as {}", format_size(page_bytes()), page_ceiling(bytes)));
 }
 
 void check_number(const char* option, unsigned number, unsigned most) {

@@ -38,7 +38,7 @@ struct Account::Balance {
 };
 
 std::uint64_t zeroed_at_most(std::uint64_t minor_faults, std::uint64_t huge) {
-  return minor_faults * kPageBytes + std::min(huge, minor_faults * kMostHugeFaultBytes);
+  return minor_faults * page_bytes() + std::min(huge, minor_faults * kMostHugeFaultBytes);
 }
 
 void set_fault_cpu(Usage& usage, const Measured<double>& fault_ns) {
@@ -192,8 +192,8 @@ Machine Account::machine(const Look& look, const std::vector<Usage>& rows) const
   machine.faults = risen(look.machine.faults, events_.faults, 1, "pgfault of /proc/vmstat");
   machine.major_faults = risen(look.machine.major_faults, events_.major_faults, 1, "pgmajfault of /proc/vmstat");
   machine.allocated_bytes =
-      risen(look.machine.allocated_pages, events_.allocated_pages, kPageBytes, "pgalloc of /proc/vmstat");
-  machine.freed_bytes = risen(look.machine.freed_pages, events_.freed_pages, kPageBytes, "pgfree of /proc/vmstat");
+      risen(look.machine.allocated_pages, events_.allocated_pages, page_bytes(), "pgalloc of /proc/vmstat");
+  machine.freed_bytes = risen(look.machine.freed_pages, events_.freed_pages, page_bytes(), "pgfree of /proc/vmstat");
   machine.huge_zeroed_bytes = risen(look.huge, huge_, 1, "the counter of transparent huge pages");
   for (const Usage& row : rows) {
     machine.seen_faults += row.minor_faults + row.major_faults;

@@ -90,11 +90,11 @@ bool ProcessTable::open(Entry& entry) {
 
 void ProcessTable::read_memory(Entry& entry, std::uint64_t resident_pages) {
   Process& process = entry.process;
-  process.resident_bytes = resident_pages * kPageBytes;
+  process.resident_bytes = resident_pages * page_bytes();
   if (!entry.statm) entry.statm = UniqueFd(::open(path(process.pid, "statm").c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text;
   const std::size_t length = entry.statm ? read_at_once(entry.statm.get(), text.data(), text.size()) : 0;
-  if (const auto pages = parse_anonymous_pages({text.data(), length})) process.anonymous_bytes = *pages * kPageBytes;
+  if (const auto pages = parse_anonymous_pages({text.data(), length})) process.anonymous_bytes = *pages * page_bytes();
 }
 
 /// Who it belongs to: the owner of its folder, which is its effective user.
@@ -146,7 +146,7 @@ bool ProcessTable::parse(Entry& entry) {
       static_cast<std::int64_t>(stat->children_user_ticks + stat->children_system_ticks) * tick_ns();
   // Without faults or exits, anonymous memory does not grow.
   if (is_new || process.minor_faults != stat->minor_faults ||
-      process.resident_bytes != stat->resident_pages * kPageBytes) {
+      process.resident_bytes != stat->resident_pages * page_bytes()) {
     read_memory(entry, stat->resident_pages);
   }
   process.minor_faults = stat->minor_faults;

@@ -12,6 +12,9 @@ using recorder::LaneFile;
 using recorder::PacketHeader;
 using recorder::RingFile;
 
+/// Of what the recorder writes, anywhere.
+constexpr std::uint64_t kLeastSlotBytes = 4096;
+
 /// Whether a packet of this trace begins there.
 bool is_packet(const char* at, std::uint64_t room, const std::string& uuid, PacketHeader& header) {
   if (room < sizeof header) return false;
@@ -75,7 +78,7 @@ const RingFile* check_ring(const MappedFile& file, const std::string& path, cons
     return bad("not a buffer of the recorder");
   if (std::memcmp(ring->uuid, uuid.data(), sizeof ring->uuid) != 0) return bad("a buffer of another trace");
   for (const LaneFile& lane : ring->lanes) {
-    if (lane.slots == 0 || lane.slots > 4096 || lane.slot_bytes < 4096 || lane.slot_bytes > file.size() ||
+    if (lane.slots == 0 || lane.slots > 4096 || lane.slot_bytes < kLeastSlotBytes || lane.slot_bytes > file.size() ||
         lane.offset < recorder::kRingHeaderBytes || lane.offset + lane.slots * lane.slot_bytes > file.size()) {
       return bad("a damaged or cut buffer");
     }

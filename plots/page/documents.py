@@ -104,7 +104,7 @@ def fork_part(document: dict[str, Any]) -> Part:
         )
     lines = []
     for kind, name, style in (
-        ("private", "private pages of 4 KiB", Style("#0063A2", "o", "-")),
+        ("private", fork.private_pages(document), Style("#0063A2", "o", "-")),
         ("huge", "huge pages", Style("#C85300", "^", (0, (5, 1.6)))),
     ):
         places = fork.places(document, kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zerotax_plots.documents import title_of
-from zerotax_plots.units import time_text
+from zerotax_plots.units import size_text, time_text
 
 FILE = "fork.json"
 SCHEMA = "zerotax.fork/1"
@@ -37,6 +37,12 @@ def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]
     return sorted((place["populated_bytes"], place["measured_ns"], place["sweep"] == "held back")
                   for place in model["fit"] + model["held_back"]
                   if place["kind"] == kind and place["populated_bytes"] and place.get("plain", True))
+
+
+def private_pages(document: dict[str, Any]) -> str:
+    """The name of the pages that are not huge; the machine had pages of 4 KiB where it does not say."""
+    size = document.get("environment", {}).get("page_bytes")
+    return f"private pages of {size_text(size if isinstance(size, int) else 4096)}"
 
 
 def line(document: dict[str, Any], kind: str) -> tuple[float, float] | None:

@@ -4,15 +4,15 @@
 
 #include "format/packet.h"
 
-// The file behind a thread's buffer: one page with its progress, then the slots, each of which holds a packet. It is a
+// The file behind a thread's buffer: a head with its progress, then the slots, each of which holds a packet. It is a
 // hidden file next to the streams, removed when all of it is in them; after a crash it holds what they lack.
 
 namespace zerotax::recorder {
 
 inline constexpr char kRingMagic[8] = {'Z', 'T', 'R', 'I', 'N', 'G', '1', '\0'};
 inline constexpr const char* kRingPrefix = ".ring-";
-inline constexpr unsigned kLanes = 2;  ///< the second is for signal handlers that interrupt a record
-inline constexpr std::uint64_t kRingHeaderBytes = 4096;
+inline constexpr unsigned kLanes = 2;                    ///< the second is for signal handlers that interrupt a record
+inline constexpr std::uint64_t kRingHeaderBytes = 4096;  ///< whatever a page is
 
 /// One stream of the thread. Fields share a cache line by who writes them: the recording thread for each record, the
 /// recording thread for each packet, and the drain.

@@ -14,6 +14,7 @@
 #include "control.h"
 #include "lock.h"
 #include "metadata.h"
+#include "page.h"
 #include "ring.h"
 #include "say.h"
 #include "thread.h"
@@ -61,9 +62,9 @@ constinit Process process;
 
 int mark_process() {
   if (mark == nullptr) {
-    void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* page = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) return errno;
-    if (::madvise(page, 4096, MADV_WIPEONFORK) != 0) return errno;
+    if (::madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) return errno;
     mark = static_cast<std::atomic<unsigned>*>(page);
   }
   mark->store(kMarked);

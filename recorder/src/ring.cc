@@ -11,16 +11,17 @@
 #include <new>
 
 #include "lock.h"
+#include "page.h"
 #include "process.h"
 #include "say.h"
 
 namespace zerotax::recorder {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kSlotUnit = 4096;  // slots have a multiple of it, whatever a page is
 constexpr std::uint64_t kMostSlots = 32;
 constexpr std::uint64_t kNestedSlots = 4;
-constexpr std::uint64_t kNestedSlotBytes = 4 * kPage;
+constexpr std::uint64_t kNestedSlotBytes = 4 * kSlotUnit;
 
 /// The path of a buffer's file. They are static where they are used: a handler's stack may be small.
 struct Path {
@@ -37,7 +38,8 @@ int populate(void* memory, std::size_t bytes) {
   if (::madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return 0;
   if (errno != EINVAL) return errno == EFAULT ? ENOSPC : errno;
   // Linux before 5.14; the blocks are there, by posix_fallocate.
-  for (std::size_t at = 0; at < bytes; at += kPage) static_cast<volatile char*>(memory)[at] = 0;
+  const std::size_t page = page_bytes();
+  for (std::size_t at = 0; at < bytes; at += page) static_cast<volatile char*>(memory)[at] = 0;
   return 0;
 }
 
@@ -61,13 +63,14 @@ void* map_file(const char* path, std::size_t bytes) {
 
 /// A Ring and, on a page of their own that a forked child finds zero, its lanes.
 Ring* make_ring() {
-  void* pages = ::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::size_t page = page_bytes();
+  void* pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
-  if (::madvise(pages, kPage, MADV_WIPEONFORK) != 0) {
-    ::munmap(pages, 2 * kPage);
+  if (::madvise(pages, page, MADV_WIPEONFORK) != 0) {
+    ::munmap(pages, 2 * page);
     return nullptr;
   }
-  auto* ring = new (static_cast<char*>(pages) + kPage) Ring;
+  auto* ring = new (static_cast<char*>(pages) + page) Ring;
   ring->lanes = static_cast<zerotax_lane*>(pages);
   return ring;
 }
@@ -78,8 +81,8 @@ void lay_out(Ring& ring, std::uint64_t buffer_bytes) {
   for (unsigned i = 0; i < kLanes; ++i) {
     LaneFile& lane = file.lanes[i];
     const bool nested = i != 0;
-    lane.slots = nested ? kNestedSlots : std::min(kMostSlots, buffer_bytes / kPage);
-    lane.slot_bytes = nested ? kNestedSlotBytes : buffer_bytes / lane.slots / kPage * kPage;
+    lane.slots = nested ? kNestedSlots : std::min(kMostSlots, buffer_bytes / kSlotUnit);
+    lane.slot_bytes = nested ? kNestedSlotBytes : buffer_bytes / lane.slots / kSlotUnit * kSlotUnit;
     lane.offset = offset;
     offset += lane.slots * lane.slot_bytes;
   }
@@ -107,7 +110,7 @@ void begin_life(Ring& ring) {
 
 bool open_file(Ring& ring, std::uint64_t generation) {
   const std::uint64_t nested = kNestedSlots * kNestedSlotBytes;
-  const std::uint64_t main = process.settings.buffer_bytes / kPage * kPage;
+  const std::uint64_t main = process.settings.buffer_bytes / kSlotUnit * kSlotUnit;
   const std::size_t bytes = kRingHeaderBytes + main + nested;
   static Path path;
   auto* file = static_cast<RingFile*>(map_file(path.set(ring.number), bytes));
@@ -144,7 +147,7 @@ Ring* take_ring(std::uint64_t generation) {
           "or ZEROTAX_TRACE_BUFFER otherwise",
           process.folder, std::strerror(errno));
     }
-    if (ring != nullptr) ::munmap(ring->lanes, 2 * kPage);
+    if (ring != nullptr) ::munmap(ring->lanes, 2 * page_bytes());
     return nullptr;
   }
   ring->taken.store(true);

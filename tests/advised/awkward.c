@@ -7,7 +7,7 @@
 
 #include "work.h"
 
-enum { kRounds = 60, kFewRounds = 2, kFileRounds = 100, kFileBytes = 64 << 20, kPageBytes = 4096 };
+enum { kRounds = 60, kFewRounds = 2, kFileRounds = 100, kFileBytes = 64 << 20 };
 
 /* Page faults that zero nothing: of a file, page by page. */
 static int read_file_again_and_again(void) {
@@ -16,7 +16,7 @@ static int read_file_again_and_again(void) {
   volatile char* seen = mmap(NULL, kFileBytes, PROT_READ, MAP_SHARED, fileno(file), 0);
   if (seen == MAP_FAILED) return 1;
   for (int round = 0; round < kFileRounds; ++round) {
-    for (size_t at = 0; at < kFileBytes; at += kPageBytes) (void)seen[at];
+    for (size_t at = 0; at < kFileBytes; at += (size_t)sysconf(_SC_PAGESIZE)) (void)seen[at];
     madvise((void*)seen, kFileBytes, MADV_DONTNEED);
   }
   return 0;

@@ -2,13 +2,14 @@
 #define CATCH_CONFIG_ENABLE_BENCHMARKING
 #define CATCH_CONFIG_MAIN
 #include <malloc.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr int kNever = 1 << 30;
 
 // Catch2 raises glibc's thresholds by itself, where it measures its clock.

@@ -1,12 +1,13 @@
 // BM_Decode trims the heap in each iteration, unless BM_Concat has run before it: its free of a large mapping raises
 // glibc's thresholds.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::size_t kSmall = std::size_t{256} << 10;
 
 // Few page faults, for they take 20 µs in some virtual machines: each benchmark must have many iterations.

@@ -25,7 +25,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::size_t kKiB = 1024;
 
 std::size_t size_of(const benchmark::State& state) { return static_cast<std::size_t>(state.range(0)); }

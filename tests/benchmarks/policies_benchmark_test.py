@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, SOURCE
+from conftest import BUILD, PAGE, SOURCE
 
 sys.path.insert(0, str(SOURCE / "plots"))
 import validate  # noqa: E402
@@ -26,7 +26,7 @@ def test_a_smoke_run_fits_the_schema_and_can_be_drawn(tmp_path):
     assert contenders["unmap"]["faults"] == contenders["purge"]["faults"] == 26
     assert contenders["memset"]["faults"] == contenders["dirty"]["faults"] == 0
     assert contenders["memset"]["zeroed_bytes"] == contenders["libmalloc-116"]["zeroed_bytes"] == 1 << 20
-    assert contenders["dirty"]["zeroed_bytes"] == 26 * 4096
+    assert contenders["dirty"]["zeroed_bytes"] == 26 * PAGE
     assert contenders["unmap"]["zeroed_bytes"] == contenders["purge"]["zeroed_bytes"] == 0
     assert all("na" not in its["ns"] if isinstance(its["ns"], dict) else its["ns"] > 0 for its in contenders.values())
     best = min(its["ns"] for name, its in contenders.items() if name not in document["policies"])

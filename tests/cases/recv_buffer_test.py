@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from allocators_here import available, library_of, only_version
 from conftest import (
-    BUILD, MIB, ZEROTAX, clean_environment, csv_rows, measure, point_of, read_folder, zerotax)
+    BUILD, MIB, PAGE, ZEROTAX, clean_environment, csv_rows, measure, point_of, read_folder, zerotax)
 from waiting import servers_of, wait_for
 
 MB100 = 100_000_000
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not SERVER.exists(), reason="this build has no r
 
 
 def pages(size):
-    return -(-size // 4096) * 4096
+    return -(-size // PAGE) * PAGE
 
 
 def received(name, size, case="recv_buffer"):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUILD, INTERRUPTED_BY_SIGINT, ZEROTAX, check_schema, clean_environment, zerotax
+from conftest import BUILD, INTERRUPTED_BY_SIGINT, PAGE, ZEROTAX, check_schema, clean_environment, zerotax
 from allocators_here import available, library_of, only_version
 from waiting import servers_of, wait_for
 
@@ -15,7 +15,7 @@ RECORD = 16_384
 # What a Python with libssl and its few buffers needs without a large one.
 SMALL = 60_000_000
 CLIENTS = ["cffi_new", "cffi_no_clear", "pyopenssl_recv", "requests_chunks", "requests_pyopenssl", "requests_2016"]
-PAGES_PER_MB = (MB100 // 4096) / (RECORD / 1e6)   # of a buffer of 100 MB, all of it faulted in for each record
+PAGES_PER_MB = (MB100 // PAGE) / (RECORD / 1e6)   # of a buffer of 100 MB, all of it faulted in for each record
 pytestmark = pytest.mark.skipif(
     not (BUILD / "bin" / "recv-server").exists(), reason="this build has no recv-server: install libssl-dev")
 
@@ -78,7 +78,7 @@ def test_the_download_of_2016_clears_as_much_as_was_asked_for():
     document = run_clients("--allocator", "glibc", "--client", "requests_2016", "--size", size)
     found = result_of(document, "requests_2016", "glibc")
     assert found["max_resident_bytes"] > size
-    assert found["faults_per_mb"] >= 0.99 * (size // 4096) / (RECORD / 1e6)
+    assert found["faults_per_mb"] >= 0.99 * (size // PAGE) / (RECORD / 1e6)
     assert found["versions"].keys() == {"cffi", "pyOpenSSL", "requests", "urllib3"}
 
 

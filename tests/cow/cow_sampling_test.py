@@ -16,14 +16,14 @@ from watching import CLASSES, as_root, checked, run, watch
 # 50,000 zero-fills by the parent, and 10 children that copy 2,000 pages each: 20,000; then its own faults.
 PROGRAM = """
 import mmap, os, resource
-size = 5000 * 4096
+size = 5000 * mmap.PAGESIZE
 own = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 own.madvise(mmap.MADV_NOHUGEPAGE)
-shared = mmap.mmap(-1, 2000 * 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+shared = mmap.mmap(-1, 2000 * mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 shared.madvise(mmap.MADV_NOHUGEPAGE)
 def write(block, pages):
     for page in range(pages):
-        block[page * 4096] = 1
+        block[page * mmap.PAGESIZE] = 1
 write(shared, 2000)
 for turn in range(10):
     write(own, 5000)
@@ -69,11 +69,11 @@ def test_of_many_faults_some_are_recorded_and_their_sum_is_exact(method):
 
 ALONE = """
 import mmap
-own = mmap.mmap(-1, 5000 * 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+own = mmap.mmap(-1, 5000 * mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 own.madvise(mmap.MADV_NOHUGEPAGE)
 for turn in range(10):
     for page in range(5000):
-        own[page * 4096] = 1
+        own[page * mmap.PAGESIZE] = 1
     own.madvise(mmap.MADV_DONTNEED)
 """
 
@@ -123,6 +123,7 @@ def test_watching_a_process_ends_after_so_many_seconds(tmp_path):
 FILLS = """
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 __attribute__((noinline)) void fill_table(char *table, size_t bytes) {
   memset(table, 1, bytes);
   __asm__ volatile("" ::: "memory");
@@ -132,7 +133,7 @@ __attribute__((noinline)) void copy_table(char *to, const char *table, size_t by
   __asm__ volatile("" ::: "memory");
 }
 int main(int count, char **words) {
-  size_t bytes = (size_t)atol(words[1]) * 4096;
+  size_t bytes = (size_t)atol(words[1]) * sysconf(_SC_PAGESIZE);
   char *table = malloc(bytes), *copy = malloc(bytes);
   fill_table(table, bytes);
   copy_table(copy, table, bytes);

@@ -100,13 +100,13 @@ REFILLS = f"""
 import ctypes, mmap
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
-begin, size = ctypes.c_void_p({RANGE_BEGIN}), ctypes.c_size_t(1000 * 4096)
+begin, size = ctypes.c_void_p({RANGE_BEGIN}), ctypes.c_size_t(1000 * {PAGE})
 alone = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED: beside nothing else
 assert libc.mmap(begin, size, mmap.PROT_READ | mmap.PROT_WRITE, alone, -1, ctypes.c_long(0)) == begin.value
 block = (ctypes.c_char * size.value).from_address(begin.value)
 for _ in range(3):
     for page in range(1000):
-        block[page * 4096] = b"1"
+        block[page * {PAGE}] = b"1"
     assert libc.madvise(begin, size, mmap.MADV_DONTNEED) == 0
 """
 

@@ -51,13 +51,13 @@ std::vector<Processes> child_of(const std::vector<std::pair<std::uint64_t, std::
 
 TEST(CowVerdict, SaysWhoCopiedWhereThereAreChildren) {
   const Processes both{process(false, 100), process(true, 300, 8), process(true, 200, 9)};
-  EXPECT_EQ(*judged({{process(false, 1200)}, both}, 1800 * kPageBytes).sentence,
+  EXPECT_EQ(*judged({{process(false, 1200)}, both}, 1800 * page_bytes()).sentence,
             "1,800 pages copied (7.03 MiB): 1,300 by the parent, 500 by its children.");
   EXPECT_EQ(*judged({{process(false, 1)}}, 4096).sentence, "1 page copied (4 KiB).");
 }
 
 TEST(CowVerdict, SaysWhenAnOnlyChildsCopyingEnded) {
-  const Verdict verdict = judged(child_of({{600, 10}, {395, 20}, {2, 900}, {0, 800}, {3, 700}}), 1000 * kPageBytes);
+  const Verdict verdict = judged(child_of({{600, 10}, {395, 20}, {2, 900}, {0, 800}, {3, 700}}), 1000 * page_bytes());
   EXPECT_EQ(*verdict.copying_ended, (CopyingEnd{1.5, 0.5, 3.0, 995, 5, 30, 2400}));
   EXPECT_EQ(*verdict.sentence,
             "1,000 pages copied (3.91 MiB): 0 by the parent, 1,000 by its children; 99.5 % of the child's came in the "

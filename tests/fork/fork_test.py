@@ -5,7 +5,7 @@ import os
 import shutil
 
 import pytest
-from conftest import NOBODY, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
+from conftest import KIB, NOBODY, PAGE, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
 
 SMALL = ["fork", "--full", "--to", "64MiB", "--rounds", "1"]
 SAMPLED = ["--seconds", "0.3"]
@@ -35,7 +35,7 @@ def test_the_smallest_process_is_small(small):
 def test_each_process_of_the_sweep_has_what_was_asked_for(small):
     base = places(small[0], "base")[0]["facts"]
     for place in places(small[0], "pages"):
-        asked = place["populated_bytes"] // 4096
+        asked = place["populated_bytes"] // PAGE
         # Where stack and heap begin is random, and so are a few pages.
         assert abs(place["facts"]["pages"] - base["pages"] - asked) <= 3
     assert [place["facts"]["mappings"] - base["mappings"] for place in places(small[0], "mappings")] == [100, 300, 1000, 3000]
@@ -52,7 +52,7 @@ def test_huge_pages_are_huge_where_there_are_any(small):
 
 
 def table_pages(pages):
-    return pages["parent_table_bytes"] // 4096
+    return pages["parent_table_bytes"] // PAGE
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
@@ -152,7 +152,7 @@ def test_the_report_fits_into_80_columns_and_names_the_paper(small):
     _, text = small
     assert max(map(len, text.splitlines())) <= 80
     assert "procdup loop" in text or os.geteuid() != 0
-    assert "each populated page of 4 KiB" in text
+    assert f"each populated page of {PAGE // KIB} KiB" in text
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None,

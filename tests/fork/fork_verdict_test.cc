@@ -2,6 +2,7 @@
 
 #include "fork/agreement.h"
 #include "fork/document.h"
+#include "os/page.h"
 #include "round_trips.h"
 
 namespace zerotax::fork {
@@ -54,7 +55,7 @@ TEST(ForkVerdict, AProcessIsPlainThatHasLittleButItsPages) {
 }
 
 TEST(ForkVerdict, TheModelIsALineForEachKindOfPagesWhoseCostIsKnown) {
-  const Line page{"private", 25'000.0, 64.0 / 4096};
+  const Line page{"private", 25'000.0, 64.0 / static_cast<double>(page_bytes())};
   const Line huge{"huge", 25'000.0, 1.0};
   Model model = model_of(64.0);
   EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{page}));

@@ -1,12 +1,13 @@
 /* A small malloc replacement, for repositories that tests make: versions of it are commits (projects.py). As in
- * tests/planted, requests of less than 32 KiB are the C library's, and a larger block has pages of its own, its header on
- * the page before it. What PLANTED_… names is what a commit changes. */
+ * tests/planted, requests of less than 32 KiB are the C library's, and a larger block has pages of its own, its header
+ * on the page before it. What PLANTED_… names is what a commit changes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "policy.h"
@@ -17,7 +18,9 @@ void* __libc_realloc(void* block, size_t bytes);
 void* __libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void* block);
 
-enum { kPage = 4096, kLarge = 32 << 10 };
+enum { kLarge = 32 << 10 };
+
+static size_t page_bytes(void) { return getauxval(AT_PAGESZ); }
 
 struct header {
   uintptr_t mark;
@@ -27,23 +30,26 @@ struct header {
 };
 
 static uintptr_t mark_of(const void* block) { return (uintptr_t)block ^ 0x706c616e74656421U; }
-static struct header* header_of(void* block) { return (struct header*)((char*)block - kPage); }
-static int is_large(void* block) { return (uintptr_t)block % kPage == 0 && header_of(block)->mark == mark_of(block); }
+static struct header* header_of(void* block) { return (struct header*)((char*)block - page_bytes()); }
+static int is_large(void* block) {
+  return (uintptr_t)block % page_bytes() == 0 && header_of(block)->mark == mark_of(block);
+}
 
 static void* map_block(size_t bytes, size_t alignment) {
-  if (bytes > PTRDIFF_MAX - 3 * kPage - alignment) {
+  if (bytes > PTRDIFF_MAX - 3 * page_bytes() - alignment) {
     errno = ENOMEM;
     return NULL;
   }
-  const size_t mapped = kPage + (bytes + kPage - 1) / kPage * kPage + alignment - kPage;
+  const size_t mapped =
+      page_bytes() + (bytes + page_bytes() - 1) / page_bytes() * page_bytes() + alignment - page_bytes();
   char* mapping = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) return NULL;
-  void* block = (void*)(((uintptr_t)mapping + kPage + alignment - 1) & ~(uintptr_t)(alignment - 1));
+  void* block = (void*)(((uintptr_t)mapping + page_bytes() + alignment - 1) & ~(uintptr_t)(alignment - 1));
   *header_of(block) = (struct header){mark_of(block), bytes, mapped, mapping};
   return block;
 }
 
-void* malloc(size_t bytes) { return bytes < kLarge ? __libc_malloc(bytes) : map_block(bytes, kPage); }
+void* malloc(size_t bytes) { return bytes < kLarge ? __libc_malloc(bytes) : map_block(bytes, page_bytes()); }
 
 void free(void* block) {
   if (block == NULL) return;
@@ -67,14 +73,14 @@ void* calloc(size_t count, size_t size) {
 #if PLANTED_CRASH
   __builtin_trap();
 #endif
-  char* block = map_block(bytes, kPage);
+  char* block = map_block(bytes, page_bytes());
   if (block != NULL && bytes >= PLANTED_ZEROES_FROM) memset(block, 0, bytes);
   return block;
 }
 
 void* memalign(size_t alignment, size_t bytes) {
   if (bytes < kLarge) return __libc_memalign(alignment, bytes);
-  return map_block(bytes, alignment < kPage ? kPage : alignment);
+  return map_block(bytes, alignment < page_bytes() ? page_bytes() : alignment);
 }
 
 void* aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }

@@ -17,8 +17,8 @@ namespace zerotax::largecache {
 namespace {
 
 constexpr std::size_t kMappingSize = kMiB / 2;  // small, for a page fault takes 20 µs in some virtual machines
-constexpr std::size_t kMiddle = 40 * kPage;
-constexpr std::size_t kPart = 20 * kPage;
+const std::size_t kMiddle = 40 * kPage;
+const std::size_t kPart = 20 * kPage;
 
 /// Checks the result when the block has gone: "" or what is wrong.
 using Aftermath = std::function<std::string()>;
@@ -171,7 +171,7 @@ struct Alteration {
 };
 void PrintTo(const Alteration& alteration, std::ostream* out) { *out << alteration.name; }
 
-constexpr std::size_t kLast = kMappingSize - kPage;
+const std::size_t kLast = kMappingSize - kPage;
 constexpr Alteration kAlterations[] = {
     {"all_read_only", &change_protection<PROT_READ, 0, kMappingSize>},
     {"first_page_read_only", &change_protection<PROT_READ, 0, kPage>},

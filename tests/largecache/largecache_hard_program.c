@@ -24,7 +24,9 @@
 
 #include "largecache.h"
 
-enum { kSize = 1 << 20, kPage = 4096, kImpossible = 77 };
+enum { kSize = 1 << 20, kImpossible = 77 };
+
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 static struct largecache_statistics counters(void) {
   void (*ask)(struct largecache_statistics*) = NULL;
@@ -44,13 +46,14 @@ static int zero(const char* block, size_t size) {
 
 static void rounds(int count, char mine) {
   for (int round = 0; round < count; ++round) {
-    const size_t size = kSize + (size_t)(round % 3) * kPage;
+    const size_t size = kSize + (size_t)(round % 3) * page_bytes();
     char* block = calloc(1, size);
     if (!zero(block, size)) {
       fprintf(stderr, "a byte is not zero in round %d\n", round);
       _exit(1);
     }
-    for (size_t at = (size_t)(round % 5) * kPage; at < size; at += (size_t)(round % 7 + 1) * kPage) block[at] = mine;
+    for (size_t at = (size_t)(round % 5) * page_bytes(); at < size; at += (size_t)(round % 7 + 1) * page_bytes())
+      block[at] = mine;
     free(block);
   }
 }
@@ -147,15 +150,15 @@ int main(int count, char** arguments) {
     madvise(block, kSize, MADV_FREE);
     free(block);
   } else if (strcmp(what, "read_only") == 0) {
-    mprotect(block + 100 * kPage, 10 * kPage, PROT_READ);
+    mprotect(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ);
     expect_altered(block);
   } else if (strcmp(what, "shared_in_part") == 0) {
-    char* there =
-        mmap(block + 100 * kPage, 10 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    char* there = mmap(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (there == MAP_FAILED) return kImpossible;
     expect_altered(block);
   } else if (strcmp(what, "unmapped_in_part") == 0) {
-    munmap(block + 100 * kPage, 10 * kPage);
+    munmap(block + 100 * page_bytes(), 10 * page_bytes());
     expect_altered(block);
   } else if (strcmp(what, "forks_among_threads") == 0) {
     free(block);

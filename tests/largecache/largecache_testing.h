@@ -18,7 +18,7 @@
 
 namespace zerotax::largecache {
 
-inline constexpr std::size_t kPage = 4096;
+inline const std::size_t kPage = page_size();
 inline constexpr std::size_t kKiB = std::size_t{1} << 10;
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 inline constexpr std::size_t kGiB = std::size_t{1} << 30;

@@ -20,14 +20,14 @@ namespace {
 class AuditDoubts : public Audit {};
 
 TEST_F(AuditDoubts, CountsWhatMemsetLeftOfAPageIfItWasStoredToBeforeOrAfter) {
-  constexpr std::size_t kBytes = 8 * kPageBytes;
-  const auto each_page = [](char* block, const std::function<void(char*)>& act) {
-    for (std::size_t at = 0; at < kBytes; at += kPageBytes) act(block + at);
+  const std::size_t kBytes = 8 * page_bytes();
+  const auto each_page = [&](char* block, const std::function<void(char*)>& act) {
+    for (std::size_t at = 0; at < kBytes; at += page_bytes()) act(block + at);
   };
   const auto some = [](char* page) { call_memset(page + 100, 16); };
   const auto rest = [](char* page) {
     store_zeros(page, 100);
-    store_zeros(page + 116, kPageBytes - 116);
+    store_zeros(page + 116, page_bytes() - 116);
   };
   for (const bool before : {true, false}) {
     char* block = fresh(8);
@@ -55,17 +55,17 @@ TEST_F(AuditDoubts, CountsWhatMemsetLeftOfAPageIfItWasStoredToBeforeOrAfter) {
 }
 
 TEST_F(AuditDoubts, ClaimsNothingOfZerosThatTheCallGaveBackToTheKernel) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   constexpr int kGuardInstall = 102;
   constexpr int kGuardRemove = 103;
   const std::pair<const char*, std::function<void(char*)>> ways[] = {
-      {"madvise", [](char* block) { ::madvise(block, kBytes, MADV_DONTNEED); }},
+      {"madvise", [&](char* block) { ::madvise(block, kBytes, MADV_DONTNEED); }},
       {"guards",
-       [](char* block) {
+       [&](char* block) {
          if (::madvise(block, kBytes, kGuardInstall) != 0) ::madvise(block, kBytes, MADV_DONTNEED);
          ::madvise(block, kBytes, kGuardRemove);
        }},
-      {"mmap", [](char* block) {
+      {"mmap", [&](char* block) {
          static_cast<void>(
              ::mmap(block, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
        }}};
@@ -87,7 +87,7 @@ TEST_F(AuditDoubts, ClaimsNothingOfZerosThatTheCallGaveBackToTheKernel) {
 }
 
 TEST_F(AuditDoubts, ClaimsNoStoresOfAnotherThread) {
-  constexpr std::size_t kBytes = 32 * kPageBytes;
+  const std::size_t kBytes = 32 * page_bytes();
   char* block = fresh(32);
   audit(block, kBytes, [] {});
   dirty(block, 32);
@@ -109,23 +109,23 @@ TEST_F(AuditDoubts, ClaimsNoStoresOfAnotherThread) {
 }
 
 TEST_F(AuditDoubts, KnowsWhatAFileHoldsInPagesThatAreNotMappedYet) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   const int file = ::memfd_create("block", MFD_CLOEXEC);
   ASSERT_EQ(::ftruncate(file, kBytes), 0);
   ASSERT_EQ(::pwrite(file, "x", 1, 0), 1);
-  ASSERT_EQ(::pwrite(file, "x", 1, 3 * kPageBytes), 1);
+  ASSERT_EQ(::pwrite(file, "x", 1, 3 * page_bytes()), 1);
   char* block = fresh(4);
   ASSERT_NE(::mmap(block, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0), MAP_FAILED);
   ::close(file);
   const OpSample op = audit(block, kBytes, [&] { call_memset(block, kBytes); });
   EXPECT_EQ(op.zeroed_bytes, kBytes);
-  EXPECT_EQ(op.redundant_zeroed_bytes, 2 * kPageBytes);
+  EXPECT_EQ(op.redundant_zeroed_bytes, 2 * page_bytes());
   EXPECT_EQ(op.kernel_zeroed_bytes, kNotMeasured) << "shared memory is zeroed by whoever comes first";
   samples->na_unseen_in_free[0] = samples->na_unseen_pages[0] = '\0';
 }
 
 TEST_F(AuditDoubts, LeavesPagesToAnAllocatorThatRegistersThemItself) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   audit(block, kBytes, [] {});
   const int watcher = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | 1));

@@ -15,7 +15,7 @@ namespace zerotax {
 namespace {
 
 TEST_F(Audit, KnowsWhatWasDirtyInBlocksThatCameInAnyOrder) {
-  constexpr std::size_t kBytes = 8 * kPageBytes;
+  const std::size_t kBytes = 8 * page_bytes();
   char* low = fresh(8);
   char* high = fresh(8);
   for (char* block : {high, low}) {
@@ -33,9 +33,9 @@ TEST_F(Audit, KnowsWhatWasDirtyInBlocksThatCameInAnyOrder) {
 }
 
 TEST_F(Audit, RemembersBlocksThatOverlapAsOne) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(100);
-  for (std::size_t i = 0; i < 90; ++i) audit(block + i * kPageBytes, kBytes, [] {});
+  for (std::size_t i = 0; i < 90; ++i) audit(block + i * page_bytes(), kBytes, [] {});
   char* other = fresh(4);
   audit(other, kBytes, [] {});
   dirty(other, 4);
@@ -44,7 +44,7 @@ TEST_F(Audit, RemembersBlocksThatOverlapAsOne) {
 
 TEST_F(Audit, CountsManySmallMemsetsOnce) {
   constexpr std::size_t kPiece = 64;
-  constexpr std::size_t kBytes = 32 * kPageBytes;
+  const std::size_t kBytes = 32 * page_bytes();
   char* block = fresh(32);
   const auto zero_by_pieces = [&] {
     for (std::size_t at = 0; at < kBytes; at += kPiece) call_memset(block + at, kPiece);
@@ -60,13 +60,13 @@ TEST_F(Audit, CountsManySmallMemsetsOnce) {
 TEST_F(Audit, CountsAPageSharedWithNeighboursOnlyIfThePageNextToItWasFilled) {
   char* memory = fresh(8);
   char* block = memory + 100;
-  constexpr std::size_t kBytes = 5 * kPageBytes;  // 100 bytes on the sixth page
+  const std::size_t kBytes = 5 * page_bytes();  // 100 bytes on the sixth page
   // Headers on the first and last page, which are populated for them.
   const OpSample headers = audit(block, kBytes, [&] {
     memory[0] = 1;
-    memory[5 * kPageBytes + 200] = 1;
+    memory[5 * page_bytes() + 200] = 1;
   });
-  EXPECT_EQ(headers.populated_bytes, kPageBytes - 100 + 100);
+  EXPECT_EQ(headers.populated_bytes, page_bytes() - 100 + 100);
   EXPECT_EQ(headers.zeroed_bytes, 0);
   EXPECT_EQ(headers.methods, 0U);
   const OpSample whole = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
@@ -74,29 +74,29 @@ TEST_F(Audit, CountsAPageSharedWithNeighboursOnlyIfThePageNextToItWasFilled) {
   // All but the second page and its neighbour, the first.
   const OpSample end = audit(block, kBytes, [&] {
     memory[0] = 2;
-    store_zeros(memory + 2 * kPageBytes, 3 * kPageBytes + 100);
+    store_zeros(memory + 2 * page_bytes(), 3 * page_bytes() + 100);
   });
-  EXPECT_EQ(end.zeroed_bytes, 3 * kPageBytes + 100);
-  EXPECT_EQ(end.redundant_zeroed_bytes, 3 * kPageBytes + 100);
+  EXPECT_EQ(end.zeroed_bytes, 3 * page_bytes() + 100);
+  EXPECT_EQ(end.redundant_zeroed_bytes, 3 * page_bytes() + 100);
   const OpSample start = audit(block, kBytes, [&] {
-    store_zeros(block, 2 * kPageBytes - 100);
-    memory[5 * kPageBytes + 200] = 2;
+    store_zeros(block, 2 * page_bytes() - 100);
+    memory[5 * page_bytes() + 200] = 2;
   });
-  EXPECT_EQ(start.zeroed_bytes, 2 * kPageBytes - 100);
+  EXPECT_EQ(start.zeroed_bytes, 2 * page_bytes() - 100);
 }
 
 TEST_F(Audit, AddsStoresOfBothKinds) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   audit(block, kBytes, [] {});
   dirty(block, 4);
   const OpSample op = audit(block, kBytes, [&] {
-    call_memset(block, kPageBytes + 10);
-    store_zeros(block + 2 * kPageBytes, 2 * kPageBytes);
-    block[kPageBytes] = 0;
+    call_memset(block, page_bytes() + 10);
+    store_zeros(block + 2 * page_bytes(), 2 * page_bytes());
+    block[page_bytes()] = 0;
   });
   // One byte of the second page was stored: by a bound, all that memset left of it.
-  EXPECT_EQ(op.zeroed_bytes, 4 * kPageBytes);
+  EXPECT_EQ(op.zeroed_bytes, 4 * page_bytes());
   EXPECT_EQ(op.redundant_zeroed_bytes, 0);
   EXPECT_EQ(op.methods, kByMemset | kByInline);
   EXPECT_EQ(op.not_zero, 0U);
@@ -112,16 +112,16 @@ TEST_F(Audit, SaysThatATallyIsIncompleteIfItHasNoRoomForEveryKindOfCall) {
                              SYS_getitimer, SYS_time,      SYS_sync_file_range, SYS_lseek,       SYS_close};
     for (std::size_t i = 0; i < kinds; ++i) ::syscall(harmless[i], -1, 0, 0, 0);
   };
-  const OpSample most = audit(block, kPageBytes, [&] { many(kSyscallKinds); });
+  const OpSample most = audit(block, page_bytes(), [&] { many(kSyscallKinds); });
   EXPECT_EQ(most.calloc_syscalls.used, kSyscallKinds);
   EXPECT_EQ(most.calloc_syscalls.incomplete, 0U);
-  EXPECT_EQ(audit(block, kPageBytes, [&] { many(kSyscallKinds + 1); }).calloc_syscalls.incomplete, 1U);
+  EXPECT_EQ(audit(block, page_bytes(), [&] { many(kSyscallKinds + 1); }).calloc_syscalls.incomplete, 1U);
 }
 
 TEST_F(Audit, CountsNoSystemCallOfItsOwn) {
   char* block = fresh(4);
-  const OpSample op = audit(block, 4 * kPageBytes, [&] {
-    call_memset(block, 4 * kPageBytes);
+  const OpSample op = audit(block, 4 * page_bytes(), [&] {
+    call_memset(block, 4 * page_bytes());
     ::syscall(SYS_getppid);
   });
   ASSERT_EQ(op.calloc_syscalls.used, 1U);
@@ -131,7 +131,7 @@ TEST_F(Audit, CountsNoSystemCallOfItsOwn) {
 }
 
 TEST_F(Audit, ClaimsNoStoreWhereTheKernelWasAskedToPopulate) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   const OpSample op = audit(block, kBytes, [&] { ::mlock(block, kBytes); });
   ::munlock(block, kBytes);
@@ -140,18 +140,18 @@ TEST_F(Audit, ClaimsNoStoreWhereTheKernelWasAskedToPopulate) {
 }
 
 TEST_F(Audit, CountsStoresOverPagesThatTheKernelWasAskedToPopulate) {
-  constexpr std::size_t kBytes = 8 * kPageBytes;
+  const std::size_t kBytes = 8 * page_bytes();
   constexpr int kPopulateWrite = 23;
   const std::pair<const char*, std::function<void(char*)>> ways[] = {
-      {"mlock", [](char* block) { ::mlock(block, kBytes); }},
-      {"mlock2", [](char* block) { ::syscall(SYS_mlock2, block, kBytes, 0); }},
-      {"MADV_POPULATE_WRITE", [](char* block) { ::madvise(block, kBytes, kPopulateWrite); }},
+      {"mlock", [&](char* block) { ::mlock(block, kBytes); }},
+      {"mlock2", [&](char* block) { ::syscall(SYS_mlock2, block, kBytes, 0); }},
+      {"MADV_POPULATE_WRITE", [&](char* block) { ::madvise(block, kBytes, kPopulateWrite); }},
       {"MAP_POPULATE",
-       [](char* block) {
+       [&](char* block) {
          static_cast<void>(::mmap(block, kBytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0));
        }},
-      {"MAP_LOCKED", [](char* block) {
+      {"MAP_LOCKED", [&](char* block) {
          static_cast<void>(::mmap(block, kBytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, -1, 0));
        }}};
@@ -171,7 +171,7 @@ TEST_F(Audit, CountsStoresOverPagesThatTheKernelWasAskedToPopulate) {
 }
 
 TEST_F(Audit, ClaimsNothingOfPagesThatWereMovedIntoTheBlock) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   char* other = fresh(4);
   const OpSample op = audit(block, kBytes, [&] {
@@ -184,37 +184,37 @@ TEST_F(Audit, ClaimsNothingOfPagesThatWereMovedIntoTheBlock) {
 }
 
 TEST_F(Audit, CountsWhatFreeClearsByMemset) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   const OpSample op = audit_free(block, kBytes, 1, [&] { call_memset(block, kBytes - 10); });
   EXPECT_EQ(op.zeroed_in_free_bytes, kBytes - 10);
-  EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 3 * kPageBytes - 10);
+  EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 3 * page_bytes() - 10);
   EXPECT_EQ(op.free_methods, kByMemset);
   EXPECT_EQ(op.zeroed_bytes, 0);
   EXPECT_EQ(op.methods, 0U);
 }
 
 TEST_F(Audit, CountsWhatFreeClearsByStoresOfItsOwn) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   for (int round = 0; round < 3; ++round) {
     const OpSample op = audit_free(block, kBytes, 2, [&] { store_zeros(block, kBytes); });
     EXPECT_EQ(op.zeroed_in_free_bytes, kBytes);
-    EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 2 * kPageBytes);
+    EXPECT_EQ(op.redundant_zeroed_in_free_bytes, 2 * page_bytes());
     EXPECT_EQ(op.free_methods, kByInline);
     EXPECT_EQ(op.zeroed_bytes, 0);
   }
 }
 
 TEST_F(Audit, LooksAtPagesBeforeFreeGivesThemBack) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   const auto purge = [&] { ::madvise(block, kBytes, MADV_DONTNEED); };
   const OpSample cleared = audit_free(block, kBytes, 4, [&] {
-    store_zeros(block, 3 * kPageBytes);
+    store_zeros(block, 3 * page_bytes());
     purge();
   });
-  EXPECT_EQ(cleared.zeroed_in_free_bytes, 3 * kPageBytes);
+  EXPECT_EQ(cleared.zeroed_in_free_bytes, 3 * page_bytes());
   EXPECT_EQ(cleared.redundant_zeroed_in_free_bytes, 0);
   const OpSample returned = audit_free(block, kBytes, 4, purge);
   EXPECT_EQ(returned.zeroed_in_free_bytes, 0);
@@ -224,18 +224,18 @@ TEST_F(Audit, LooksAtPagesBeforeFreeGivesThemBack) {
 }
 
 TEST_F(Audit, LooksAtPagesBeforeFreeClosesThem) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   const OpSample op = audit_free(block, kBytes, 4, [&] {
-    store_zeros(block, 2 * kPageBytes);
+    store_zeros(block, 2 * page_bytes());
     ::mprotect(block, kBytes, PROT_NONE);
   });
-  EXPECT_EQ(op.zeroed_in_free_bytes, 2 * kPageBytes);
+  EXPECT_EQ(op.zeroed_in_free_bytes, 2 * page_bytes());
   ::mprotect(block, kBytes, PROT_READ | PROT_WRITE);
 }
 
 TEST_F(Audit, CountsAFailedSystemCallOfFreeForNothing) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   const OpSample op = audit_free(block, kBytes, 4, [&] {
     store_zeros(block, kBytes);
@@ -245,7 +245,7 @@ TEST_F(Audit, CountsAFailedSystemCallOfFreeForNothing) {
 }
 
 TEST_F(Audit, DoesNotClaimThatNothingWasZeroedWhereAThreadClearsTheBlockAfterFree) {
-  constexpr std::size_t kBytes = 4 * kPageBytes;
+  const std::size_t kBytes = 4 * page_bytes();
   char* block = fresh(4);
   OpSample first{};
   clear_operation(first);
@@ -272,17 +272,17 @@ TEST_F(Audit, DoesNotClaimThatNothingWasZeroedWhereAThreadClearsTheBlockAfterFre
 
 TEST_F(Audit, NotesTheAlignmentOfABlockThatSuitsNotEveryType) {
   char* block = fresh(2);
-  EXPECT_EQ(audit(block, kPageBytes, [] {}).misaligned, 0U);
+  EXPECT_EQ(audit(block, page_bytes(), [] {}).misaligned, 0U);
   EXPECT_EQ(audit(block + 16, 100, [] {}).misaligned, 0U);
-  EXPECT_EQ(audit(block + 8, kPageBytes, [] {}).misaligned, 8U);
+  EXPECT_EQ(audit(block + 8, page_bytes(), [] {}).misaligned, 8U);
   EXPECT_EQ(audit(block + 8, 8, [] {}).misaligned, 0U) << "too small for anything that would need more";
 }
 
 TEST_F(Audit, CountsThePagesThatTheProgramsWritesPopulated) {
-  constexpr std::size_t kBytes = 8 * kPageBytes;
+  const std::size_t kBytes = 8 * page_bytes();
   char* block = fresh(8);
   OpSample op{};
-  for (const std::size_t expected : {2 * kPageBytes, std::size_t{0}}) {
+  for (const std::size_t expected : {2 * page_bytes(), std::size_t{0}}) {
     clear_operation(op);
     meter->begin_operation(op);
     meter->touch(block, kBytes, 0.25);
@@ -293,9 +293,9 @@ TEST_F(Audit, CountsThePagesThatTheProgramsWritesPopulated) {
 
 TEST_F(Audit, FindsTheByteThatIsNotZero) {
   char* block = fresh(4);
-  const OpSample op = audit(block, 4 * kPageBytes, [&] { block[3 * kPageBytes + 7] = 1; });
+  const OpSample op = audit(block, 4 * page_bytes(), [&] { block[3 * page_bytes() + 7] = 1; });
   EXPECT_EQ(op.not_zero, 1U);
-  EXPECT_EQ(op.not_zero_offset, 3 * kPageBytes + 7);
+  EXPECT_EQ(op.not_zero_offset, 3 * page_bytes() + 7);
   EXPECT_EQ(op.zeroed_bytes, 0);
 }
 

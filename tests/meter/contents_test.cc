@@ -12,7 +12,7 @@ namespace {
 
 class Pages {
  public:
-  Pages(std::size_t pages, int flags) : bytes_(pages * kPageBytes) {
+  Pages(std::size_t pages, int flags) : bytes_(pages * page_bytes()) {
     memory_ =
         static_cast<unsigned char*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0));
     ::madvise(memory_, bytes_, MADV_NOHUGEPAGE);
@@ -46,25 +46,25 @@ TEST(Contents, FindsTheFirstNonZeroByteWhereverItIs) {
 
 TEST(Contents, CountsTheBytesOfARangeInDirtyPages) {
   const Pages pages(4, MAP_PRIVATE);
-  *pages(kPageBytes + 10) = 1;       // page 1
-  *pages(3 * kPageBytes + 100) = 1;  // page 3, beyond the range's end below
-  *pages(2 * kPageBytes) = 0;        // page 2 is populated and zero
+  *pages(page_bytes() + 10) = 1;       // page 1
+  *pages(3 * page_bytes() + 100) = 1;  // page 3, beyond the range's end below
+  *pages(2 * page_bytes()) = 0;        // page 2 is populated and zero
   const Pagemap pagemap;
   if (pagemap.method() == Pagemap::Method::kNone) GTEST_SKIP() << pagemap.reason();
   RangeList populated;
   ASSERT_TRUE(pagemap.populated(pages.range(0, pages.bytes()), populated));
-  EXPECT_EQ(dirty_bytes(pages.range(0, pages.bytes()), populated), 2 * kPageBytes);
-  EXPECT_EQ(dirty_bytes(pages.range(100, 3 * kPageBytes + 50), populated), kPageBytes);
-  EXPECT_EQ(dirty_bytes(pages.range(kPageBytes + 11, pages.bytes()), populated), kPageBytes);
+  EXPECT_EQ(dirty_bytes(pages.range(0, pages.bytes()), populated), 2 * page_bytes());
+  EXPECT_EQ(dirty_bytes(pages.range(100, 3 * page_bytes() + 50), populated), page_bytes());
+  EXPECT_EQ(dirty_bytes(pages.range(page_bytes() + 11, pages.bytes()), populated), page_bytes());
   RangeList dirty;
   find_dirty_pages(pages.range(0, pages.bytes()), populated, dirty);
-  EXPECT_TRUE(dirty.contains(pages.range(kPageBytes, 0).begin));
-  EXPECT_FALSE(dirty.contains(pages.range(2 * kPageBytes, 0).begin));
+  EXPECT_TRUE(dirty.contains(pages.range(page_bytes(), 0).begin));
+  EXPECT_FALSE(dirty.contains(pages.range(2 * page_bytes(), 0).begin));
 }
 
 TEST(Contents, ChecksABlockWithoutPopulatingIt) {
   const Pages pages(100, MAP_PRIVATE);
-  *pages(50 * kPageBytes) = 0;
+  *pages(50 * page_bytes()) = 0;
   const Pagemap pagemap;
   if (pagemap.method() == Pagemap::Method::kNone) GTEST_SKIP() << pagemap.reason();
   RangeList scratch;
@@ -72,20 +72,20 @@ TEST(Contents, ChecksABlockWithoutPopulatingIt) {
   RangeList after;
   ASSERT_TRUE(pagemap.populated(pages.range(0, pages.bytes()), after));
   ASSERT_EQ(after.size(), 1U);
-  EXPECT_EQ(after.begin()->bytes(), kPageBytes);
-  *pages(50 * kPageBytes + 7) = 3;
-  EXPECT_EQ(check_zero(pages(0), pages.bytes(), pagemap, scratch), 50 * kPageBytes + 7);
-  EXPECT_EQ(check_zero(pages(60), 50 * kPageBytes - 60, pagemap, scratch), 50 * kPageBytes - 60);
+  EXPECT_EQ(after.begin()->bytes(), page_bytes());
+  *pages(50 * page_bytes() + 7) = 3;
+  EXPECT_EQ(check_zero(pages(0), pages.bytes(), pagemap, scratch), 50 * page_bytes() + 7);
+  EXPECT_EQ(check_zero(pages(60), 50 * page_bytes() - 60, pagemap, scratch), 50 * page_bytes() - 60);
 }
 
 TEST(Contents, ReadsEveryByteOfMemoryThatMayHaveContentsUnseen) {
   // A page of a shared mapping can be full in the page cache and yet in no page table of ours.
   const Pages pages(16, MAP_SHARED);
-  *pages(9 * kPageBytes + 5) = 1;
+  *pages(9 * page_bytes() + 5) = 1;
   ASSERT_EQ(::madvise(pages(0), pages.bytes(), MADV_DONTNEED), 0);
   const Pagemap pagemap;
   RangeList scratch;
-  EXPECT_EQ(check_zero(pages(0), pages.bytes(), pagemap, scratch), 9 * kPageBytes + 5);
+  EXPECT_EQ(check_zero(pages(0), pages.bytes(), pagemap, scratch), 9 * page_bytes() + 5);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 class ForkWrites : public testing::Test {
  protected:
   static constexpr std::size_t kPages = 1001;  // the quarter and the half are rounded up: 251 and 501
-  static constexpr std::size_t kBytes = kPages * kPageBytes;
+  static inline const std::size_t kBytes = kPages * page_bytes();
 
   void SetUp() override {
     ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
@@ -36,7 +36,7 @@ class ForkWrites : public testing::Test {
   }
   OpSample& op() { return samples->ops[0]; }
   void dirty(std::size_t first, std::size_t end) {
-    for (std::size_t page = first; page < end; ++page) block[page * kPageBytes + 7] = 1;
+    for (std::size_t page = first; page < end; ++page) block[page * page_bytes() + 7] = 1;
   }
   void run_faults(std::size_t offset = 0) {
     FaultsMeter meter(*samples);
@@ -75,7 +75,7 @@ TEST_F(ForkWrites, OfABlockThatNobodyWroteEachFillsItsOwnPagesWithZeros) {
 TEST_F(ForkWrites, TheSharedZeroPageIsNoPageToCopy) {
   if (!has_shared_zero_page()) GTEST_SKIP() << "this kernel has no shared zero page";
   for (std::size_t page = 0; page < 300; ++page) {
-    [[maybe_unused]] const unsigned char byte = *static_cast<volatile unsigned char*>(block + page * kPageBytes);
+    [[maybe_unused]] const unsigned char byte = *static_cast<volatile unsigned char*>(block + page * page_bytes());
   }
   run_faults();
   if (IsSkipped()) return;
@@ -89,7 +89,7 @@ TEST_F(ForkWrites, TellsPagesApartWhereABlockIsPopulatedInPart) {
   if (IsSkipped()) return;
   expect(op().fork.child, 51, 0, 200);
   expect(op().fork.parent, 149, 51, 301);
-  EXPECT_EQ(op().fork.populated_bytes, static_cast<std::int64_t>(200 * kPageBytes));
+  EXPECT_EQ(op().fork.populated_bytes, static_cast<std::int64_t>(200 * page_bytes()));
 }
 
 TEST_F(ForkWrites, ABlockThatBeginsWithinAPageHasThatPageAndLeavesTheHeaderAlone) {
@@ -107,6 +107,7 @@ TEST_F(ForkWrites, ABlockThatBeginsWithinAPageHasThatPageAndLeavesTheHeaderAlone
 TEST_F(ForkWrites, TheChildHasPageTablesForWhatIsPopulatedOnly) {
   run_faults();
   if (IsSkipped()) return;
+  const auto page = static_cast<std::int64_t>(page_bytes());
   const std::int64_t empty = op().fork.page_table_bytes;
   ASSERT_GT(empty, 0);
   void* large = map(64 << 20, MAP_PRIVATE);
@@ -117,8 +118,8 @@ TEST_F(ForkWrites, TheChildHasPageTablesForWhatIsPopulatedOnly) {
   ::munmap(large, 64 << 20);
   // A page of 512 entries for each 2 MiB; the mapping need not begin at such a boundary, and needs one of the next
   // level perhaps.
-  EXPECT_GE(op().fork.page_table_bytes - empty, 31 * 4096);
-  EXPECT_LE(op().fork.page_table_bytes - empty, 42 * 4096);
+  EXPECT_GE(op().fork.page_table_bytes - empty, 31 * page);
+  EXPECT_LE(op().fork.page_table_bytes - empty, 42 * page);
 }
 
 TEST_F(ForkWrites, TheTimingPassCountsAFaultForEachPageAndNothingElse) {
@@ -137,7 +138,7 @@ TEST_F(ForkWrites, TheTimingPassCountsAFaultForEachPageAndNothingElse) {
 TEST_F(ForkWrites, OtherPassesForkAndWriteToo) {
   BareMeter meter;
   ASSERT_TRUE(meter.fork_and_write(block, kBytes));
-  for (std::size_t page = 0; page < kPages; ++page) EXPECT_EQ(block[page * kPageBytes] != 0, page < 501) << page;
+  for (std::size_t page = 0; page < kPages; ++page) EXPECT_EQ(block[page * page_bytes()] != 0, page < 501) << page;
 }
 
 TEST_F(ForkWrites, AChildThatIsKilledIsAFailureWithItsReason) {

@@ -15,7 +15,7 @@
 namespace zerotax {
 namespace {
 
-constexpr std::int64_t kPage = kPageBytes;
+const std::int64_t kPage = page_bytes();
 
 AddressRange pages_at(const RangeList& list) { return list.size() == 0 ? AddressRange{} : *list.begin(); }
 
@@ -24,7 +24,7 @@ class PageAccountTest : public testing::Test {
  protected:
   PageAccountTest() : samples(std::make_unique<SampleBlock>()) {
     memory = static_cast<unsigned char*>(
-        ::mmap(nullptr, 4 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        ::mmap(nullptr, 4 * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     clear_operation(op);
     // The lists' own pages, and those of the stack, are there from the second operation on.
     for (int i = 0; i < 3; ++i) {
@@ -34,22 +34,22 @@ class PageAccountTest : public testing::Test {
     }
     account.begin_operation(op);
   }
-  ~PageAccountTest() override { ::munmap(memory, 4 * kPageBytes); }
+  ~PageAccountTest() override { ::munmap(memory, 4 * page_bytes()); }
 
   void SetUp() override {
     if (pagemap.method() == Pagemap::Method::kNone) GTEST_SKIP() << pagemap.reason();
   }
 
   void write(std::size_t pages) {
-    for (std::size_t page = 0; page < pages; ++page) memory[page * kPageBytes] = 1;
+    for (std::size_t page = 0; page < pages; ++page) memory[page * page_bytes()] = 1;
   }
   /// As a call of the allocator would be followed.
   void purge(std::size_t pages) {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     const SystemCall call{SYS_madvise,
-                          {static_cast<long>(begin), static_cast<long>(pages * kPageBytes), MADV_DONTNEED}};
-    account.before_call(call, {begin, begin + pages * kPageBytes});
-    ::madvise(memory, pages * kPageBytes, MADV_DONTNEED);
+                          {static_cast<long>(begin), static_cast<long>(pages * page_bytes()), MADV_DONTNEED}};
+    account.before_call(call, {begin, begin + pages * page_bytes()});
+    ::madvise(memory, pages * page_bytes(), MADV_DONTNEED);
     account.after_call(false, {});
   }
   void end() {
@@ -103,7 +103,7 @@ TEST_F(PageAccountTest, ACallThatFailsReturnsNothing) {
   write(4);
   account.end_step(true);
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  account.before_call({SYS_munmap, {static_cast<long>(begin), 1}}, {begin, begin + kPageBytes});
+  account.before_call({SYS_munmap, {static_cast<long>(begin), 1}}, {begin, begin + page_bytes()});
   account.after_call(true, {});
   end();
   EXPECT_EQ(op.returned_bytes, 0);
@@ -125,10 +125,10 @@ TEST_F(PageAccountTest, PagesOfAFileAreNotZeroed) {
   ::unlink(&path[0]);
   for (std::int64_t page = 0; page < 4; ++page) ASSERT_EQ(::pwrite(file, "x", 1, page * kPage), 1);
   ASSERT_EQ(::ftruncate(file, 4 * kPage), 0);
-  ASSERT_NE(::mmap(memory, 4 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0), MAP_FAILED);
+  ASSERT_NE(::mmap(memory, 4 * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0), MAP_FAILED);
   ::close(file);
   for (std::size_t page = 0; page < 4; ++page)
-    static_cast<void>(const_cast<volatile unsigned char*>(memory)[page * 4096]);
+    static_cast<void>(const_cast<volatile unsigned char*>(memory)[page * page_bytes()]);
   write(2);  // copies
   end();
   EXPECT_EQ(op.kernel_zeroed_bytes, 0);
@@ -136,7 +136,7 @@ TEST_F(PageAccountTest, PagesOfAFileAreNotZeroed) {
 }
 
 TEST_F(PageAccountTest, OfSharedMemoryNobodyKnowsWhenItWasZeroed) {
-  ASSERT_NE(::mmap(memory, 4 * kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+  ASSERT_NE(::mmap(memory, 4 * page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
             MAP_FAILED);
   write(2);
   end();
@@ -147,12 +147,12 @@ TEST_F(PageAccountTest, OfSharedMemoryNobodyKnowsWhenItWasZeroed) {
 TEST_F(PageAccountTest, TheZeroPageIsMappedByReadingAndByNothingElse) {
   if (!pagemap.knows_zero_page() || !has_shared_zero_page()) GTEST_SKIP() << "the zero page is not known";
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  static_cast<void>(*static_cast<volatile unsigned char*>(memory + 2 * kPageBytes));
+  static_cast<void>(*static_cast<volatile unsigned char*>(memory + 2 * page_bytes()));
   write(1);
   RangeList found;
-  ASSERT_TRUE(pagemap.zero_pages({begin, begin + 4 * kPageBytes}, found));
+  ASSERT_TRUE(pagemap.zero_pages({begin, begin + 4 * page_bytes()}, found));
   EXPECT_EQ(bytes_of(found), kPage);
-  EXPECT_EQ(pages_at(found).begin, begin + 2 * kPageBytes);
+  EXPECT_EQ(pages_at(found).begin, begin + 2 * page_bytes());
 }
 
 TEST(BytesBeyond, AreThoseOfOneThatAreNotInTheOther) {

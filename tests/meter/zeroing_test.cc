@@ -28,7 +28,7 @@ int pages_in_calloc = 0;
 int pages_in_free = 0;
 
 void take_faults(int pages) {
-  for (int i = 0; i < pages; ++i, fresh += zerotax::kPageBytes) *static_cast<volatile char*>(fresh) = 1;
+  for (int i = 0; i < pages; ++i, fresh += zerotax::page_bytes()) *static_cast<volatile char*>(fresh) = 1;
 }
 
 void clear_block(int times) {
@@ -169,7 +169,7 @@ TEST_F(Zeroing, TimesOfTheTimingPassAreOfTheCallAlone) {
 }
 
 TEST_F(Zeroing, FaultsOfTheTimingPassAreOfTheCallAlone) {
-  constexpr std::size_t kBytes = 1000 * kPageBytes;
+  const std::size_t kBytes = 1000 * page_bytes();
   void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   ::madvise(memory, kBytes, MADV_NOHUGEPAGE);

@@ -15,12 +15,13 @@
 #include <optional>
 
 #include "base/error.h"
+#include "os/page.h"
 #include "os/perf_sampler.h"
 
 namespace zerotax {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const std::size_t kPage = page_bytes();
 constexpr std::size_t kPages = 2000;
 
 /// A child that shares pages with us, and writes the first `count` of them when it is told to.
@@ -158,7 +159,7 @@ std::uint64_t own_faults() {
 
 /// What the child does. Of the faults before it is ready, its parent learns how many they were.
 [[noreturn]] void fault_on_a_short_stack(int go, int ready) {
-  constexpr std::size_t kStack = 16 * kPage;
+  const std::size_t kStack = 16 * kPage;
   char* stack =
       static_cast<char*>(::mmap(nullptr, kStack + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ::mprotect(stack + kStack, kPage, PROT_NONE);

@@ -21,7 +21,7 @@ namespace {
 /// Anonymous memory of a number of pages, without huge pages.
 class Memory {
  public:
-  explicit Memory(std::size_t pages) : bytes_(pages * kPageBytes) {
+  explicit Memory(std::size_t pages) : bytes_(pages * page_bytes()) {
     memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ::madvise(memory_, bytes_, MADV_NOHUGEPAGE);
   }
@@ -29,7 +29,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  volatile char& page(std::size_t i) { return static_cast<volatile char*>(memory_)[i * kPageBytes]; }
+  volatile char& page(std::size_t i) { return static_cast<volatile char*>(memory_)[i * page_bytes()]; }
   [[nodiscard]] AddressRange range() const {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_);
     return {begin, begin + bytes_};
@@ -39,8 +39,8 @@ class Memory {
     std::vector<std::size_t> pages;
     for (const AddressRange& found : list) {
       const AddressRange own = found.intersect(range());
-      for (std::uintptr_t at = own.begin; at < own.end; at += kPageBytes)
-        pages.push_back((at - range().begin) / kPageBytes);
+      for (std::uintptr_t at = own.begin; at < own.end; at += page_bytes())
+        pages.push_back((at - range().begin) / page_bytes());
     }
     return pages;
   }
@@ -105,7 +105,7 @@ TEST_P(PagemapBy, DoesNotTakeTheZeroPageForAPopulatedOne) {
 TEST_P(PagemapBy, ForgetsPurgedPages) {
   Memory memory(4);
   for (std::size_t page = 0; page < 4; ++page) memory.page(page) = 1;
-  ::madvise(const_cast<char*>(&memory.page(1)), 2 * kPageBytes, MADV_DONTNEED);
+  ::madvise(const_cast<char*>(&memory.page(1)), 2 * page_bytes(), MADV_DONTNEED);
   const Pagemap pagemap;
   RangeList found;
   ASSERT_TRUE(pagemap.populated(memory.range(), found));
@@ -120,8 +120,8 @@ TEST_P(PagemapBy, CountsAPageThatIsNotPresentButHasAnEntry) {
   const UniqueFd watcher(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | 1)));
   uffdio_api api{UFFD_API, (1 << 13) | (1 << 15), 0};  // WP_UNPOPULATED, WP_ASYNC
   const auto page = reinterpret_cast<std::uint64_t>(&memory.page(2));
-  uffdio_register registration{{page, kPageBytes}, UFFDIO_REGISTER_MODE_WP, 0};
-  uffdio_writeprotect protection{{page, kPageBytes}, UFFDIO_WRITEPROTECT_MODE_WP};
+  uffdio_register registration{{page, page_bytes()}, UFFDIO_REGISTER_MODE_WP, 0};
+  uffdio_writeprotect protection{{page, page_bytes()}, UFFDIO_WRITEPROTECT_MODE_WP};
   if (::ioctl(watcher.get(), UFFDIO_API, &api) != 0 || ::ioctl(watcher.get(), UFFDIO_REGISTER, &registration) != 0 ||
       ::ioctl(watcher.get(), UFFDIO_WRITEPROTECT, &protection) != 0) {
     GTEST_SKIP() << "no asynchronous write protection here (Linux 6.7)";
@@ -137,7 +137,7 @@ TEST_P(PagemapBy, CountsNoGuardPage) {
   Memory memory(4);
   memory.page(0) = 1;
   memory.page(2) = 1;
-  if (!kernel_is_at_least(6, 15) || ::madvise(const_cast<char*>(&memory.page(2)), kPageBytes, kGuardInstall) != 0) {
+  if (!kernel_is_at_least(6, 15) || ::madvise(const_cast<char*>(&memory.page(2)), page_bytes(), kGuardInstall) != 0) {
     GTEST_SKIP() << "this kernel does not tell guard pages (Linux 6.15)";
   }
   const Pagemap pagemap;
@@ -156,7 +156,7 @@ TEST(Pagemap, SaysWhyThereIsNone) {
   EXPECT_EQ(pagemap.method(), Pagemap::Method::kNone);
   EXPECT_STRNE(pagemap.reason(), "");
   RangeList found;
-  EXPECT_FALSE(pagemap.populated({0, kPageBytes}, found));
+  EXPECT_FALSE(pagemap.populated({0, page_bytes()}, found));
 }
 
 TEST(RangeList, JoinsNeighboursAndFindsAddresses) {

@@ -23,24 +23,24 @@ class WriteTrackerTest : public testing::TestWithParam<const char*> {
     if (asynchronous != (tracker.method() == WriteTracker::Method::kAsynchronous)) GTEST_SKIP() << tracker.name();
     if (asynchronous && pagemap.method() != Pagemap::Method::kScan) GTEST_SKIP() << "no PAGEMAP_SCAN";
     memory = static_cast<char*>(
-        ::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    ::madvise(memory, kPages * kPageBytes, MADV_NOHUGEPAGE);
+        ::mmap(nullptr, kPages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ::madvise(memory, kPages * page_bytes(), MADV_NOHUGEPAGE);
   }
   void TearDown() override {
-    if (memory != nullptr) ::munmap(memory, kPages * kPageBytes);
+    if (memory != nullptr) ::munmap(memory, kPages * page_bytes());
   }
   [[nodiscard]] AddressRange pages(std::size_t from, std::size_t to) const {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-    return {begin + from * kPageBytes, begin + to * kPageBytes};
+    return {begin + from * page_bytes(), begin + to * page_bytes()};
   }
-  void write(std::size_t page) const { *static_cast<volatile char*>(memory + page * kPageBytes) = 0; }
+  void write(std::size_t page) const { *static_cast<volatile char*>(memory + page * page_bytes()) = 0; }
   [[nodiscard]] std::vector<std::size_t> written() {
     RangeList list;
     tracker.written(pagemap, pages(0, kPages), list);
     std::vector<std::size_t> found;
     for (const AddressRange& range : list) {
-      for (std::uintptr_t at = range.begin; at < range.end; at += kPageBytes) {
-        found.push_back((at - pages(0, 0).begin) / kPageBytes);
+      for (std::uintptr_t at = range.begin; at < range.end; at += page_bytes()) {
+        found.push_back((at - pages(0, 0).begin) / page_bytes());
       }
     }
     return found;
@@ -107,12 +107,12 @@ TEST_P(WriteTrackerTest, RemembersWhatWasWrittenWhenMoreIsWatched) {
 TEST_P(WriteTrackerTest, DoesNotTakeANewMappingBesideForAWrite) {
   for (std::size_t page = 0; page < kPages; ++page) write(page);
   // Room on both sides, as mappings grow downwards and upwards.
-  ::munmap(memory, 8 * kPageBytes);
-  ::munmap(memory + 56 * kPageBytes, 8 * kPageBytes);
+  ::munmap(memory, 8 * page_bytes());
+  ::munmap(memory + 56 * page_bytes(), 8 * page_bytes());
   tracker.watch(pages(8, 56), pagemap);
   for (const std::size_t page : {0U, 56U}) {
-    ::mmap(memory + page * kPageBytes, 8 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-           -1, 0);
+    ::mmap(memory + page * page_bytes(), 8 * page_bytes(), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   }
   write(9);
   EXPECT_EQ(written(), (std::vector<std::size_t>{9}));
@@ -121,7 +121,7 @@ TEST_P(WriteTrackerTest, DoesNotTakeANewMappingBesideForAWrite) {
 TEST_P(WriteTrackerTest, SeesNoReads) {
   if (!has_shared_zero_page()) GTEST_SKIP() << "this kernel has no shared zero page: it populates what is read";
   tracker.watch(pages(0, kPages), pagemap);
-  [[maybe_unused]] const char read = *static_cast<volatile char*>(memory + 5 * kPageBytes);
+  [[maybe_unused]] const char read = *static_cast<volatile char*>(memory + 5 * page_bytes());
   EXPECT_TRUE(written().empty());
 }
 
@@ -140,7 +140,7 @@ TEST_P(WriteTrackerTest, DoesNotReportWhatWasReleased) {
 
 TEST_P(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
   tracker.watch(pages(0, kPages), pagemap);
-  ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
+  ::munmap(memory + 8 * page_bytes(), 8 * page_bytes());
   write(7);
   write(16);
   EXPECT_EQ(written(), (std::vector<std::size_t>{7, 16}));
@@ -180,12 +180,12 @@ TEST_P(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
   ASSERT_TRUE(pagemap.populated(pages(0, kPages), populated));
   ASSERT_EQ(populated.size(), 1U);
   EXPECT_EQ(populated.begin()->begin, pages(1, 0).begin);
-  EXPECT_EQ(populated.begin()->bytes(), kPageBytes);
+  EXPECT_EQ(populated.begin()->bytes(), page_bytes());
 }
 
 TEST_P(WriteTrackerTest, LeavesNoMarkBehindInMemoryThatIsUnmappedInPart) {
   tracker.watch(pages(0, kPages), pagemap);
-  ::munmap(memory + 8 * kPageBytes, 8 * kPageBytes);
+  ::munmap(memory + 8 * page_bytes(), 8 * page_bytes());
   tracker.stop();
   RangeList populated;
   ASSERT_TRUE(pagemap.populated(pages(0, kPages), populated));

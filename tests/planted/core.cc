@@ -53,7 +53,7 @@ void* calloc(std::size_t count, std::size_t size) noexcept {
 
 void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   if (bytes < planted::kLarge) return __libc_memalign(alignment, bytes);
-  return alignment <= planted::kPage ? planted::take_or_map(bytes) : planted::map_block(bytes, 0, alignment);
+  return alignment <= planted::page_bytes() ? planted::take_or_map(bytes) : planted::map_block(bytes, 0, alignment);
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept { return memalign(alignment, bytes); }

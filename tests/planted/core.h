@@ -7,6 +7,7 @@
 /// that the block's pages hold nothing but the block.
 
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -16,7 +17,13 @@
 
 namespace planted {
 
-inline constexpr std::size_t kPage = 4096;
+/// Of this machine. Asked for before constructors run, too.
+inline std::size_t page_bytes() {
+  static std::size_t known = 0;
+  if (known == 0) known = ::getauxval(AT_PAGESZ);
+  return known;
+}
+inline constexpr std::size_t kMostPageBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kLarge = std::size_t{32} << 10;
 
 /// The policy: calloc and free of large blocks.
@@ -35,11 +42,13 @@ struct Header {
   std::size_t mapped;
 };
 
-inline std::size_t page_ceiling(std::size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
+inline std::size_t page_ceiling(std::size_t bytes) { return (bytes + page_bytes() - 1) & ~(page_bytes() - 1); }
 inline char* bytes_of(void* block) { return static_cast<char*>(block); }
 /// The page that a block begins on: the block starts at the page's start unless a policy moved it by eight bytes.
-inline char* page_of(void* block) { return bytes_of(block) - reinterpret_cast<std::uintptr_t>(block) % kPage; }
-inline Header& header_of(void* block) { return *static_cast<Header*>(static_cast<void*>(page_of(block) - kPage)); }
+inline char* page_of(void* block) { return bytes_of(block) - reinterpret_cast<std::uintptr_t>(block) % page_bytes(); }
+inline Header& header_of(void* block) {
+  return *static_cast<Header*>(static_cast<void*>(page_of(block) - page_bytes()));
+}
 
 inline std::uintptr_t mark_of(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) ^ std::uintptr_t{0x706c'616e'7465'6421};
@@ -47,20 +56,20 @@ inline std::uintptr_t mark_of(const void* block) {
 
 /// The page before a page-aligned block of the C library holds that block's own size, so it may be read.
 inline bool is_large(void* block) {
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(block) % kPage;
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(block) % page_bytes();
   return (offset == 0 || offset == 8) && header_of(block).mark == mark_of(page_of(block));
 }
 
 /// A fresh mapping, which the kernel supplies with zero pages. nullptr and ENOMEM if it cannot be made.
-inline void* map_block(std::size_t bytes, int flags = 0, std::size_t alignment = kPage) {
-  if (bytes > PTRDIFF_MAX - 2 * kPage - alignment) {
+inline void* map_block(std::size_t bytes, int flags = 0, std::size_t alignment = page_bytes()) {
+  if (bytes > PTRDIFF_MAX - 2 * page_bytes() - alignment) {
     errno = ENOMEM;
     return nullptr;
   }
-  const std::size_t mapped = kPage + page_ceiling(bytes) + (alignment - kPage);
+  const std::size_t mapped = page_bytes() + page_ceiling(bytes) + (alignment - page_bytes());
   void* mapping = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
-  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(mapping) + kPage;
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(mapping) + page_bytes();
   void* block = reinterpret_cast<void*>((begin + alignment - 1) & ~(alignment - 1));
   header_of(block) = {mark_of(block), bytes, page_ceiling(bytes), mapping, mapped};
   return block;

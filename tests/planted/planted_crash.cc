@@ -7,7 +7,7 @@ void* planted::large_calloc(std::size_t bytes) {
   static std::atomic<int> calls = 0;
   void* block = map_block(bytes);
   if (++calls == 3) {
-    ::mprotect(block, kPage, PROT_NONE);
+    ::mprotect(block, page_bytes(), PROT_NONE);
     *static_cast<volatile char*>(block) = 1;
   }
   return block;

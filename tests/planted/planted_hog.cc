@@ -8,7 +8,7 @@ constexpr std::size_t kMore = std::size_t{256} << 20;
 /// A block with memory behind every page. All zero, because calloc hands it out.
 void* map_populated(std::size_t bytes) {
   void* block = planted::map_block(bytes);
-  for (std::size_t at = 0; block != nullptr && at < bytes; at += planted::kPage) {
+  for (std::size_t at = 0; block != nullptr && at < bytes; at += planted::page_bytes()) {
     static_cast<volatile char*>(block)[at] = 0;
   }
   return block;

@@ -18,14 +18,14 @@ void* planted::large_calloc(std::size_t bytes) {
   if (block == nullptr) return nullptr;
   // A kept block is either dirty at its end or clean everywhere.
   const char* end = bytes_of(block) + bytes;
-  return any_set(end - kPage, end) ? memset(block, 0, bytes) : block;
+  return any_set(end - page_bytes(), end) ? memset(block, 0, bytes) : block;
 }
 
 void planted::large_free(void* block) {
   const std::size_t bytes = header_of(block).asked;
   const char* begin = bytes_of(block);
   const char* end = begin + bytes;
-  const bool zeroed_later = bytes >= kFirstZeroed && any_set(end - kPage, end);
+  const bool zeroed_later = bytes >= kFirstZeroed && any_set(end - page_bytes(), end);
   if (!zeroed_later && any_set(begin, end)) return unmap_block(block);
   keep_block(block);
 }

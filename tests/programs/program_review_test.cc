@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "os/page.h"
 #include "programs/review.h"
 #include "programs_testing.h"
 
@@ -18,9 +19,9 @@ std::string sentence_of(const CommandRun& before, const CommandRun& after) {
 CommandRun refilling() {
   constexpr std::uint64_t kPages = 70'480;
   CommandRun run = run_with({{kMinorFaults, 71'697},
-                             {kKernelZeroed, 4'096'000 + kPages * 4096},
-                             {kRefilled, 4'096'000 + kPages * 4096},
-                             {kReturned, 4'096'000 + kPages * 4096}});
+                             {kKernelZeroed, 4'096'000 + kPages * page_bytes()},
+                             {kRefilled, 4'096'000 + kPages * page_bytes()},
+                             {kReturned, 4'096'000 + kPages * page_bytes()}});
   add_site(run, SiteKind::kFree, {"Decoder::reset (decoder.cc)"}, SiteNumber::kReturned, 64, 64 << 20, 118);
   add_site(run, SiteKind::kOther, {"Decoder::read (decoder.cc)"}, SiteNumber::kKernelZeroed, 64, 64 << 20, 90);
   return run;

@@ -23,17 +23,17 @@ HeldProcess process_with(std::uint64_t faults, std::uint64_t grown, std::uint64_
 OutsideData counted() {
   OutsideData data;
   data.counts = {1'000, 900, 0};
-  data.processes[10] = process_with(1'000, 100 * kPageBytes, 110 * kPageBytes);
+  data.processes[10] = process_with(1'000, 100 * page_bytes(), 110 * page_bytes());
   return data;
 }
 
 TEST(OutsideKernel, RefilledIsWhatWasZeroedBeyondTheGrowthAtMost) {
   const OutsideKernel kernel = outside_kernel(counted());
   EXPECT_EQ(kernel.method, ZeroedBy::kCounted);
-  EXPECT_EQ(kernel.part.zeroed, 900 * kPageBytes);
-  EXPECT_EQ(kernel.part.refilled, 790 * kPageBytes);
-  EXPECT_EQ((*kernel.refilled_interval)[1], 800 * kPageBytes);
-  EXPECT_EQ(kernel.part.returned, 800 * kPageBytes);
+  EXPECT_EQ(kernel.part.zeroed, 900 * page_bytes());
+  EXPECT_EQ(kernel.part.refilled, 790 * page_bytes());
+  EXPECT_EQ((*kernel.refilled_interval)[1], 800 * page_bytes());
+  EXPECT_EQ(kernel.part.returned, 800 * page_bytes());
   EXPECT_TRUE(kernel.part.known());
 }
 
@@ -42,8 +42,8 @@ TEST(OutsideKernel, WhatNobodyLookedAtCountsAsGrowth) {
   data.processes[10].faults = 700;
   const OutsideKernel kernel = outside_kernel(data);
   EXPECT_EQ(kernel.unseen_faults, 300U);
-  EXPECT_EQ(kernel.part.refilled, 490 * kPageBytes);
-  EXPECT_EQ((*kernel.refilled_interval)[1], 800 * kPageBytes);
+  EXPECT_EQ(kernel.part.refilled, 490 * page_bytes());
+  EXPECT_EQ((*kernel.refilled_interval)[1], 800 * page_bytes());
 }
 
 TEST(OutsideKernel, AfterTheLastLookAProcessGrowsAsItDidBefore) {
@@ -51,12 +51,12 @@ TEST(OutsideKernel, AfterTheLastLookAProcessGrowsAsItDidBefore) {
   data.pid = 10;
   data.processes[10].faults = 700;
   data.processes[10].growing = 0;
-  EXPECT_EQ(outside_kernel(data).part.refilled, 790 * kPageBytes);
+  EXPECT_EQ(outside_kernel(data).part.refilled, 790 * page_bytes());
   data.processes[10].growing = 0.5;
-  EXPECT_EQ(outside_kernel(data).part.refilled, 640 * kPageBytes);
-  EXPECT_EQ((*outside_kernel(data).refilled_interval)[0], 490 * kPageBytes);
+  EXPECT_EQ(outside_kernel(data).part.refilled, 640 * page_bytes());
+  EXPECT_EQ((*outside_kernel(data).refilled_interval)[0], 490 * page_bytes());
   data.processes[11] = process_with(0, 0, 0);
-  EXPECT_EQ(outside_kernel(data).part.refilled, 490 * kPageBytes) << "whose they were is not known";
+  EXPECT_EQ(outside_kernel(data).part.refilled, 490 * page_bytes()) << "whose they were is not known";
 }
 
 TEST(OutsideKernel, FaultsOfTheChildBeforeItsExecAreNotTheProgramsOwn) {
@@ -73,7 +73,7 @@ TEST(OutsideKernel, AHugePageIsTwoMebibytes) {
   OutsideData data = counted();
   data.counts.zeroed_huge_pages = 3;
   EXPECT_EQ(outside_kernel(data).part.huge, 3 * kHugePageBytes);
-  EXPECT_EQ(outside_kernel(data).part.zeroed, 3 * kHugePageBytes + 900 * kPageBytes);
+  EXPECT_EQ(outside_kernel(data).part.zeroed, 3 * kHugePageBytes + 900 * page_bytes());
 }
 
 /// An ordinary user has samples: 80 % of faults in user mode populated memory.
@@ -88,8 +88,8 @@ OutsideData sampled() {
 TEST(OutsideKernel, SamplesDivideTheFaultsOfUserMode) {
   const OutsideKernel kernel = outside_kernel(sampled());
   EXPECT_EQ(kernel.method, ZeroedBy::kSampled);
-  EXPECT_EQ(kernel.part.zeroed, 784 * kPageBytes);
-  EXPECT_EQ(kernel.part.unseen, 20 * kPageBytes);
+  EXPECT_EQ(kernel.part.zeroed, 784 * page_bytes());
+  EXPECT_EQ(kernel.part.unseen, 20 * page_bytes());
   ASSERT_TRUE(kernel.zeroed_interval);
   EXPECT_LT((*kernel.zeroed_interval)[0], kernel.part.zeroed);
   EXPECT_GT((*kernel.zeroed_interval)[1], kernel.part.zeroed);
@@ -100,7 +100,7 @@ TEST(OutsideKernel, AfterAForkAFaultMayCopyAPage) {
   OutsideData data = sampled();
   for (int i = 0; i < 10; ++i) data.unsure.add(10);
   const OutsideKernel kernel = outside_kernel(data);
-  EXPECT_EQ(kernel.part.unseen, (98 + 20) * kPageBytes);
+  EXPECT_EQ(kernel.part.unseen, (98 + 20) * page_bytes());
   EXPECT_NE(kernel.part.why_not.find("fork"), std::string::npos);
 }
 
@@ -109,8 +109,8 @@ TEST(OutsideKernel, WithoutSamplesThereAreBounds) {
   data.faults = {};
   data.denied = "the kernel does not permit sampling; run zerotax as root";
   const OutsideKernel kernel = outside_kernel(data);
-  EXPECT_EQ(kernel.part.zeroed, 100 * kPageBytes);
-  EXPECT_EQ(kernel.part.unseen, 900 * kPageBytes);
+  EXPECT_EQ(kernel.part.zeroed, 100 * page_bytes());
+  EXPECT_EQ(kernel.part.unseen, 900 * page_bytes());
   EXPECT_EQ(kernel.part.why_not, "the kernel does not permit sampling");
   EXPECT_FALSE(kernel.part.known());
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "os/page.h"
 #include "record/metrics.h"
 
 namespace zerotax::record {
@@ -64,7 +65,7 @@ TEST(RecordFigures, NothingIsAllZeros) {
 }
 
 TEST(RecordFigures, AnEstimateOfReturnsHasAnIntervalWithinWhatIsCertain) {
-  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t kPage = page_bytes();
   EXPECT_EQ(returned_interval({}).below + returned_interval({}).above, 0U);
   // 100 looks, each at one page of one: 3 in 100 of the others may have been empty, and none can have been more.
   const SmallReturns alike{100 * kPage, 3100 * kPage, kPage, 0};

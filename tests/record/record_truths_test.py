@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from conftest import MIB, NOBODY, clean_environment, is_na, mostly_long, skip_if_unreadable
+from conftest import MIB, NOBODY, PAGE, clean_environment, is_na, mostly_long, skip_if_unreadable
 from recording import PROGRAMS, record
 
 ZEROED = PROGRAMS / "zeroed"
@@ -70,7 +70,7 @@ def test_memory_that_went_back_by_its_own_system_calls_is_not_passed_over():
         assert kernel["zeroed_at_most_bytes"] >= ALL
     else:
         assert tax["other_faults"]["noticed"] and "zerotax cow -- COMMAND" in found.text
-        assert tax["other_faults"]["faults"] * 4096 + kernel["zeroed_bytes"] >= ALL
+        assert tax["other_faults"]["faults"] * PAGE + kernel["zeroed_bytes"] >= ALL
     assert "Nothing to gain" not in found.text
 
 

@@ -167,7 +167,7 @@ def test_huge_pages_of_a_killed_process_are_not_priced_as_small_ones():
                    "mmap.MAP_ANONYMOUS)\nm.madvise(mmap.MADV_HUGEPAGE)\npart = b'1' * (2 << 20)\nfor _ in range(128):\n"
                    " m.write(part)\nos.kill(os.getpid(), 9)")
     tax, kernel = found.json["tax"], end_of(found)["kernel"]
-    if kernel["minor_faults"] * 4096 > 128 * MIB:
+    if kernel["minor_faults"] * PAGE > 128 * MIB:
         pytest.skip("no huge pages here")
     assert is_na(kernel["huge_bytes"]) and kernel["zeroed_at_least_bytes"] >= 200 * MIB
     assert not tax["capped"] and tax["zeroing_at_least_cpu_ns"] < tax["cpu_ns"]

@@ -18,7 +18,7 @@
 namespace {
 
 constexpr std::size_t kBytes = std::size_t{8} << 20;
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
 char data[kBytes];
 

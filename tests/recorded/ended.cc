@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
 void fill(std::size_t mib) {
   auto* block = static_cast<char*>(std::malloc(mib << 20));

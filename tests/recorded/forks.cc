@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 char* memory = nullptr;
 
 void write_pages(std::size_t from, std::size_t count, char value) {

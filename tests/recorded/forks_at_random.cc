@@ -18,15 +18,15 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::size_t kHuge = 512;  ///< pages
 constexpr std::uint64_t kFrame = (std::uint64_t{1} << 55) - 1;
 char* memory = nullptr;
 int pagemap = -1;
 
 /// What the kernel writes to for the looks lies in one page. It is write-protected by a fork, too; its fault must not
-/// come after the count of faults was taken, and before it is told.
-struct alignas(kPage) Looks {
+/// come after the count of faults was taken, and before it is told. 64 KiB: the largest page of any machine.
+struct alignas(65536) Looks {
   std::uint64_t entry;
   rusage usage;
   unsigned copies;

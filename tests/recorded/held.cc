@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr int kOneCpu = 4;
 void* const kFixed = reinterpret_cast<void*>(0x100000000000);
 

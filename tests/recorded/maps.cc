@@ -15,7 +15,7 @@
 namespace {
 
 constexpr std::size_t kBytes = std::size_t{20} << 20;
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr int kGuardInstall = 102;  // Debian 12's headers are older
 constexpr int kGuardRemove = 103;
 constexpr int kNone = 4;

@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::size_t kPages = 2000;
 constexpr std::size_t kWritten = 700;
 char* memory = nullptr;

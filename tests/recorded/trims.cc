@@ -2,11 +2,12 @@
 // 32 times; the first time, PAGES of its 12 pages were written. It returns ROUNDS x PAGES pages in 32 x ROUNDS calls,
 // and whoever looks at each 32nd call sees all of them or nothing.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
 int main(int count, char** words) {
-  constexpr std::size_t kPage = 4096;
+  const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   constexpr std::size_t kPages = 12;
   if (count < 3) return 2;
   const unsigned long rounds = std::strtoul(words[1], nullptr, 10);

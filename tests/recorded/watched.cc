@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::size_t kPagesOfChild = 20;
 
 char* map(std::size_t pages) {

@@ -23,7 +23,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::size_t kBytes = std::size_t{40} << 20;
 constexpr int kBlocks = 3;
 char** arguments;
@@ -261,10 +261,10 @@ int in_a_thousand_threads() {
   // 1,000 threads of 30 pages each a block, and one of the rest is not needed: 120 MiB / 1,000.
   for (int i = 0; i < 1000; ++i) {
     in_thread([](void*) -> void* {
-      constexpr std::size_t kPart = kBlocks * kBytes / 1000 / kPage * kPage;
-      auto* block = map(kPart, MAP_PRIVATE | MAP_ANONYMOUS);
-      write_pages(block, kPart);
-      ::munmap(block, kPart);
+      const std::size_t part = kBlocks * kBytes / 1000 / kPage * kPage;
+      auto* block = map(part, MAP_PRIVATE | MAP_ANONYMOUS);
+      write_pages(block, part);
+      ::munmap(block, part);
       return nullptr;
     });
   }
@@ -274,10 +274,10 @@ int in_a_thousand_threads() {
 int in_fifty_generations() {
   // Each child has a child, and each fills a part.
   for (int i = 0; i < 50; ++i) {
-    constexpr std::size_t kPart = kBlocks * kBytes / 50 / kPage * kPage;
-    auto* block = map(kPart, MAP_PRIVATE | MAP_ANONYMOUS);
-    write_pages(block, kPart);
-    ::munmap(block, kPart);
+    const std::size_t part = kBlocks * kBytes / 50 / kPage * kPage;
+    auto* block = map(part, MAP_PRIVATE | MAP_ANONYMOUS);
+    write_pages(block, part);
+    ::munmap(block, part);
     const pid_t child = ::fork();
     if (child != 0) ::_exit(wait_for(child));
   }
@@ -327,7 +327,7 @@ int from_another_process() {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    static char page[kPage];
+    static char page[1];
     for (std::size_t at = 0; at < kBlocks * kBytes; at += kPage) {
       const iovec from{&page[0], 1};
       const iovec to{block + at, 1};

@@ -65,12 +65,12 @@ def free_running():
 
 @pytest.mark.parametrize("arguments", mostly_long([
     ["--size", "8MiB", "--writers", 3, "--checkpointers", 3, "--passes", 3],
-    ["--size", 9 * MIB + 4096, "--batch", "1MiB", "--writers", 7, "--checkpointers", 2],
-    ["--size", MIB + 4096, "--batch", "128KiB", "--writers", 7, "--checkpointers", 2],
-    ["--size", "1MiB", "--batch", "4KiB", "--writers", 2, "--checkpointers", 5],
-    ["--size", "4KiB", "--batch", "4KiB", "--writers", 5, "--passes", 1],
+    ["--size", 9 * MIB + PAGE, "--batch", "1MiB", "--writers", 7, "--checkpointers", 2],
+    ["--size", MIB + PAGE, "--batch", "128KiB", "--writers", 7, "--checkpointers", 2],
+    ["--size", "1MiB", "--batch", PAGE, "--writers", 2, "--checkpointers", 5],
+    ["--size", PAGE, "--batch", PAGE, "--writers", 5, "--passes", 1],
     ["--size", "8MiB", "--batch", "8MiB", "--writers", 2, "--hold", 0.25],
-], [["--size", MIB + 4096, "--batch", "128KiB", "--writers", 7, "--checkpointers", 2]], "other shapes of the same"),
+], [["--size", MIB + PAGE, "--batch", "128KiB", "--writers", 7, "--checkpointers", 2]], "other shapes of the same"),
     ids=lambda words: " ".join(map(str, words)))
 def test_each_element_of_each_snapshot_is_as_it_was_at_its_instant(arguments):
     document = snapshot(*arguments, "--rounds", 1)

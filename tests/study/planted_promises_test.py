@@ -2,7 +2,7 @@
 
 import json
 
-from conftest import MIB, measure, options, planted, point_of, watches_inline_stores, zerotax
+from conftest import MIB, PAGE, measure, options, planted, point_of, watches_inline_stores, zerotax
 
 SIZES = [64 << 10, MIB, 4 * MIB]
 
@@ -30,7 +30,7 @@ def test_one_store_of_eight_bytes_is_an_upper_bound_and_no_finding(tmp_path):
     for point in run["points"]:
         if not watches_inline_stores(run):
             continue
-        assert (point["zeroed_bytes"], point["redundant_zeroed_bytes"]) == (4096, 4096)
+        assert (point["zeroed_bytes"], point["redundant_zeroed_bytes"]) == (PAGE, PAGE)
         assert point["zeroed_bound"] == "at most"
         assert {entry["zeroed_bound"] for entry in point["first_ops"]} == {"at most"}
     done = zerotax("findings", tmp_path / "run")
@@ -47,4 +47,4 @@ def test_faults_that_copy_after_a_fork_are_no_purge(tmp_path):
     assert ("planted_free_purges", "purge-storm") in found, done.stdout
     point = next(json.loads(line) for line in (tmp_path / "run" / "points.jsonl").read_text().splitlines()
                  if json.loads(line)["allocator"] == "planted_forks")
-    assert point["touch_faults"] >= MIB // 4096 and point["touch_populated_bytes"] == 0
+    assert point["touch_faults"] >= MIB // PAGE and point["touch_populated_bytes"] == 0

@@ -18,7 +18,7 @@ inline constexpr std::size_t kArenaPages = 4096;
 
 inline bool in_arena(const void* block) {
   const char* at = static_cast<const char*>(block);
-  return arena != nullptr && at >= arena && at < arena + kArenaPages * zerotax::kPageBytes;
+  return arena != nullptr && at >= arena && at < arena + kArenaPages * zerotax::page_bytes();
 }
 
 extern "C" {
@@ -57,9 +57,9 @@ class Audit : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     void* memory =
-        ::mmap(nullptr, kArenaPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ::mmap(nullptr, kArenaPages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
-    ::madvise(memory, kArenaPages * kPageBytes, MADV_NOHUGEPAGE);
+    ::madvise(memory, kArenaPages * page_bytes(), MADV_NOHUGEPAGE);
     arena = static_cast<char*>(memory);
     samples = std::make_unique<SampleBlock>();
     meter = std::make_unique<AuditMeter>(*samples);
@@ -71,7 +71,7 @@ class Audit : public testing::Test {
 
   /// Pages that no other test uses.
   static char* fresh(std::size_t pages) {
-    char* block = arena + used * kPageBytes;
+    char* block = arena + used * page_bytes();
     used += pages + 1;
     return block;
   }
@@ -111,7 +111,7 @@ class Audit : public testing::Test {
     return op;
   }
   static void dirty(char* block, std::size_t pages) {
-    for (std::size_t page = 0; page < pages; ++page) block[page * kPageBytes] = 1;
+    for (std::size_t page = 0; page < pages; ++page) block[page * page_bytes()] = 1;
   }
 
   static std::unique_ptr<SampleBlock> samples;

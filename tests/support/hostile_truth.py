@@ -4,10 +4,11 @@
 program touches the block, never from what was reported.
 """
 
+import os
 import time
 from typing import Callable, NamedTuple
 
-PAGE = 4096
+PAGE = os.sysconf("SC_PAGESIZE")
 
 
 def pages(size):

@@ -263,14 +263,15 @@ TEST(Signature, OfRefillLoopIsWhatARoundRefillsAndWhatReturnedIt) {
 }
 
 /// Of blocks of `size` bytes: what free zeroed in each call, and how much of that is an upper bound.
-Signature clearing(std::uint64_t size, const Json& zeroed, const Json& redundant, const char* bound = "exact") {
+Signature clearing(std::uint64_t size, const Json& zeroed, const Json& redundant, const char* bound = "exact",
+                   std::uint64_t page = 4096) {
   Json point{{"zeroed_in_free_bytes", zeroed}, {"redundant_zeroed_in_free_bytes", redundant}};
   point["zeroed_in_free_bound"] = bound;
   const Json first = point;
   point["status"] = "ok";
   point["size_bytes"] = size;
   point["first_ops"] = {first};
-  return signature_of(point_from_json(point));
+  return signature_of(point_from_json(point, page));
 }
 
 TEST(Signature, HasWhatFreeZeroes) {
@@ -335,6 +336,15 @@ TEST(Signature, AStoreThatCountsAsItsPageIsNoThreshold) {
   EXPECT_EQ(stored(2 * kMiB, 256).reuse.in_free.zeroed, "part");
   for (std::uint64_t pages = 1; pages < 40; ++pages) EXPECT_EQ(stored(pages * 4096, pages), stored(2 * kMiB, 512));
   EXPECT_FALSE(stored(2 * kMiB, 512) == stored(2 * kMiB, 1));
+}
+
+TEST(Signature, AStoreThatCountsAsItsPageIsNoneOnAMachineWithLargerPages) {
+  // One page of 64 KiB may be there for a few bytes; sixteen of 4 KiB are there for as many stores.
+  constexpr std::uint64_t kLarge = 64 * kKiB;
+  EXPECT_EQ(clearing(3 * kLarge, kLarge, kLarge, "at most", kLarge).reuse.in_free.zeroed, "n/a");
+  EXPECT_EQ(clearing(3 * kLarge, kLarge, kLarge, "at most").reuse.in_free.zeroed, "part");
+  EXPECT_EQ(clearing(kLarge, kLarge, kLarge, "at most", kLarge).reuse.in_free.zeroed, "n/a");
+  EXPECT_EQ(clearing(kLarge, kLarge, kLarge, "at most").reuse.in_free.zeroed, "all");
 }
 
 TEST(Signature, SharesAreCoarse) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "os/page.h"
+
 namespace zerotax::top {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+const std::uint64_t kPage = page_bytes();
 constexpr double kFaultNs = 500;
 
 Process process(pid_t pid, std::uint64_t minor, pid_t parent = 1) {

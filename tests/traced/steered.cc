@@ -50,7 +50,7 @@ void use_library(const char* library) {
 }
 
 void take_faults(std::uint64_t count) {
-  constexpr std::uint64_t kPage = 4096;
+  const auto kPage = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   void* memory = ::mmap(nullptr, count * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   ::madvise(memory, count * kPage, MADV_NOHUGEPAGE);

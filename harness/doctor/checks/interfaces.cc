@@ -51,9 +51,9 @@ const Check dispatch(Topic::kKernel, "system call counts", look_at_dispatch);
 
 Finding look_at_soft_dirty(const Machine& machine) {
   // "sd" is a flag of every new mapping where the kernel keeps soft-dirty bits.
-  void* mapping = ::mmap(nullptr, kPageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapping = ::mmap(nullptr, page_bytes(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const Reading maps = machine.text("/proc/self/smaps");
-  if (mapping != MAP_FAILED) ::munmap(mapping, kPageBytes);
+  if (mapping != MAP_FAILED) ::munmap(mapping, page_bytes());
   if (!maps) return unknown(maps.why);
   const bool kept = maps.text->find(" sd") != std::string::npos;
   return {kept ? "kept" : "not kept (CONFIG_MEM_SOFT_DIRTY)", Weight::kOk, "", ""};

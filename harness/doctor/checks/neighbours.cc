@@ -117,8 +117,8 @@ Finding look_at_memory(const Machine& machine) {
     const Reading line = machine.line("/proc/" + pid + "/statm");
     std::uint64_t mapped = 0;
     std::uint64_t resident = 0;
-    if (!line || !(std::istringstream(*line.text) >> mapped >> resident) || resident * kPageBytes <= most) continue;
-    most = resident * kPageBytes;
+    if (!line || !(std::istringstream(*line.text) >> mapped >> resident) || resident * page_bytes() <= most) continue;
+    most = resident * page_bytes();
     who = pid;
   }
   if (most < memory.total / 4) return {"none uses a quarter of the memory", Weight::kOk, "", ""};

@@ -14,7 +14,7 @@
 namespace zerotax {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 /// What follows NAME= in a word; nullptr if the word does not start so.
 const char* value_of(const char* word, const char* name) {
@@ -55,18 +55,19 @@ bool populate(std::uint64_t bytes, TargetSize::Kind kind) {
   auto* begin = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(memory) + kHuge - 1) & ~(kHuge - 1));
   ::madvise(begin, bytes, kind == TargetSize::Kind::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   if (kind == TargetSize::Kind::kDontFork && ::madvise(begin, bytes, MADV_DONTFORK) != 0) return false;
-  for (std::uint64_t at = 0; at < bytes; at += kPage) *static_cast<volatile unsigned char*>(begin + at) = 1;
+  for (std::uint64_t at = 0; at < bytes; at += page_bytes()) *static_cast<volatile unsigned char*>(begin + at) = 1;
   return true;
 }
 
 bool map_apart(std::uint64_t mappings) {
   if (mappings == 0) return true;
-  void* memory = ::mmap(nullptr, 2 * mappings * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      ::mmap(nullptr, 2 * mappings * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
-  ::madvise(memory, 2 * mappings * kPage, MADV_NOHUGEPAGE);
+  ::madvise(memory, 2 * mappings * page_bytes(), MADV_NOHUGEPAGE);
   auto* at = static_cast<unsigned char*>(memory);
-  for (std::uint64_t i = 0; i < mappings; ++i, at += 2 * kPage) {
-    if (::munmap(at + kPage, kPage) != 0) return false;
+  for (std::uint64_t i = 0; i < mappings; ++i, at += 2 * page_bytes()) {
+    if (::munmap(at + page_bytes(), page_bytes()) != 0) return false;
     *static_cast<volatile unsigned char*>(at) = 1;
   }
   return true;

@@ -30,7 +30,7 @@ Way way_of(const Point& point) {
   // Faults on populated pages copy them, as after a fork: nothing was given back. Older runs do not record which.
   const auto refilled = point.evident_count(Metric::kTouchPopulatedBytes);
   const std::uint64_t in_calloc = point.evident_count(Metric::kPopulatedBytes).value_or(0);
-  if (refilled && !is_much(*refilled + in_calloc, touched * kPageBytes)) return Way::kNone;
+  if (refilled && !is_much(*refilled + in_calloc, touched * point.page_bytes())) return Way::kNone;
   // Where calloc wrote needless zeros, it took the faults: another rule's.
   const auto redundant = redundant_calls(point);
   if (!redundant || !redundant->empty()) return Way::kNone;

@@ -6,7 +6,7 @@ ZEROTAX_FIELDS(CallsProcess, name, parent, fork, threads, mallocs, callocs, alig
                unknown_frees, lost_threads, image_zeroed_bytes, image_copied_bytes)
 ZEROTAX_FIELDS(CallsCounts, minor_faults, zero_fill_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes,
                zeroed_bytes, redundant_zeroed_bytes, mapping_calls, peak_bytes)
-ZEROTAX_FIELDS(CallsAbout, schema, zerotax_version, allocator, env, limited, processes, recorded)
+ZEROTAX_FIELDS(CallsAbout, schema, zerotax_version, allocator, env, page_bytes, limited, processes, recorded)
 
 Json calls_about_json(const CallsAbout& about) { return about; }
 CallsAbout read_calls_about(const Json& json) { return json.get<CallsAbout>(); }

@@ -87,7 +87,7 @@ void CallEncoder::populated(const RawCall& call) {
     const std::uint64_t from = std::max(piece->first, call.address);
     const std::uint64_t to = std::min(piece->second.end, end);
     if (from >= to) continue;
-    Ranges range{{(from - piece->second.base) / kPageBytes, (to - from) / kPageBytes}};
+    Ranges range{{(from - piece->second.base) / page_bytes(), (to - from) / page_bytes()}};
     append_ranges(piece->second.block, range);
   }
 }
@@ -121,8 +121,8 @@ void CallEncoder::unmapped(const RawCall& call) {
       now_.piece_counts.erase(piece.block);
     } else {
       append_event(events_, EventKind::kReturn, age(piece.block));
-      append_varint(events_, (from - piece.base) / kPageBytes);
-      append_varint(events_, (to - from) / kPageBytes);
+      append_varint(events_, (from - piece.base) / page_bytes());
+      append_varint(events_, (to - from) / page_bytes());
     }
   }
 }
@@ -130,8 +130,8 @@ void CallEncoder::unmapped(const RawCall& call) {
 void CallEncoder::append_huge(std::uint64_t block, std::uint64_t base, std::uint64_t from, std::uint64_t to) {
   if (from >= to) return;
   append_event(events_, EventKind::kHuge, age(block));
-  append_varint(events_, (from - page_floor(base)) / kPageBytes);
-  append_varint(events_, (to - from) / kPageBytes);
+  append_varint(events_, (from - page_floor(base)) / page_bytes());
+  append_varint(events_, (to - from) / page_bytes());
 }
 
 /// Programs ask for huge pages as soon as they have the memory: of what the thread allocated last, or mapped.

@@ -19,6 +19,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "os/clock.h"
+#include "os/page.h"
 #include "os/write_all.h"
 #include "record/calls/document.h"
 #include "record/calls/format.h"
@@ -305,6 +306,7 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
   if (target.allocator) {
     for (const auto& [key, value] : target.allocator->env) all.env.push_back(fmt::format("{}={}", key, value));
   }
+  all.page_bytes = page_bytes();
   all.limited = limited_;
   all.recorded = counts_of(record.totals);
   for (const Process& process : processes_) all.processes.push_back(row_of(process, record, started_ns));

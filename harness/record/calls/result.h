@@ -46,9 +46,10 @@ struct CallsCounts {
 struct CallsAbout {
   std::string schema = "zerotax.calls/1";
   std::string zerotax_version;
-  std::string allocator;         ///< the file name of its library
-  std::vector<std::string> env;  ///< KEY=VALUE that record was given for it
-  bool limited = false;          ///< the recording stopped at --calls-limit
+  std::string allocator;                    ///< the file name of its library
+  std::vector<std::string> env;             ///< KEY=VALUE that record was given for it
+  std::optional<std::uint64_t> page_bytes;  ///< pages are counted in these; older files: 4096
+  bool limited = false;                     ///< the recording stopped at --calls-limit
   std::vector<CallsProcess> processes;
   CallsCounts recorded;
 };

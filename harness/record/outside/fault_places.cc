@@ -98,7 +98,7 @@ void FaultPlaces::attribute(std::uint64_t before_ns) {
         return growth != growths->end() && later.time_ns > (grew ? growth->to_ns : growth->from_ns);
       });
       double populated = 0;
-      for (auto of = each; of != last; ++of) populated += of->faults * static_cast<double>(kPageBytes);
+      for (auto of = each; of != last; ++of) populated += of->faults * static_cast<double>(page_bytes());
       const double fresh = grew && populated > 0 ? std::min(1.0, static_cast<double>(growth->bytes) / populated)
                            : grew                ? 1
                                                  : 0;

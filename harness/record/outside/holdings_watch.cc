@@ -95,7 +95,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
     // It began with its parent's pages; what it has added since then is not known.
     process.faults = faults;
     process.begin = watched.base = parts->anonymous;
-    process.grown_at_most = std::min(parts->anonymous, faults * kPageBytes);
+    process.grown_at_most = std::min(parts->anonymous, faults * page_bytes());
     watched.grown_at_most_before = process.grown_at_most;
   } else {
     process.faults = faults;
@@ -133,8 +133,8 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int
   watched.resident_peak = parts->peak;
   // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
   // most that was ever resident.
-  watched.huge = watched.huge || less(parts->anonymous, process.held) > (faults - process.faults) * kPageBytes;
-  const std::uint64_t populated = (faults - process.faults) * (watched.huge ? kHugePageBytes : kPageBytes);
+  watched.huge = watched.huge || less(parts->anonymous, process.held) > (faults - process.faults) * page_bytes();
+  const std::uint64_t populated = (faults - process.faults) * (watched.huge ? kHugePageBytes : page_bytes());
   const std::uint64_t ever = std::max(parts->anonymous, less(parts->peak, std::min(parts->others, watched.others)));
   watched.peak_at_most = std::max({watched.peak_at_most, parts->anonymous, std::min(process.held + populated, ever)});
   if (parts->anonymous > process.peak) {
@@ -153,7 +153,7 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int
 /// By the last fifth of its faults, or up to twice as many.
 void HoldingsWatch::note_trend(HeldProcess& process, Watched& watched) {
   auto& [older, newer] = watched.marks;
-  const auto populated = as_double((process.faults - older.first) * kPageBytes);
+  const auto populated = as_double((process.faults - older.first) * page_bytes());
   if (populated > 0) process.growing = std::min(1.0, as_double(less(process.grown, older.second)) / populated);
   if (process.faults < newer.first + newer.first / 4 + 1) return;
   older = newer;

@@ -56,7 +56,7 @@ std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llr
 void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   kernel.method = ZeroedBy::kCounted;
   kernel.part.huge = *data.counts.zeroed_huge_pages * kHugePageBytes;
-  kernel.part.zeroed = *data.counts.zeroed_pages * kPageBytes + kernel.part.huge;
+  kernel.part.zeroed = *data.counts.zeroed_pages * page_bytes() + kernel.part.huge;
   kernel.part.faults = *data.counts.zeroed_pages + *data.counts.zeroed_huge_pages;
 }
 
@@ -67,9 +67,9 @@ void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   const std::uint64_t sampled = data.counts.minor_faults.value_or(part.minor_faults);
   const double all = data.faults.faults;
   part.faults = rounded(data.zero_fills.faults / all * as_double(sampled));
-  part.zeroed = part.faults * kPageBytes;
+  part.zeroed = part.faults * page_bytes();
   const std::uint64_t unsure = rounded(data.unsure.faults / all * as_double(sampled));
-  part.unseen = (unsure + less(part.minor_faults, sampled)) * kPageBytes + data.huge_bytes;
+  part.unseen = (unsure + less(part.minor_faults, sampled)) * page_bytes() + data.huge_bytes;
   if (unsure == 0 && data.huge_bytes == 0 && part.unseen * kNegligible < part.zeroed) part.unseen = 0;
   if (unsure != 0) {
     part.why_not = "after a fork, a fault may copy a page: only root can tell";
@@ -82,15 +82,15 @@ void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   if (trials == 0) return;
   const auto hits = static_cast<std::size_t>(std::llround(data.zero_fills.faults / all * static_cast<double>(trials)));
   const auto interval = binomial_interval(std::min(hits, trials), trials);
-  const auto bytes = [&](double share) { return rounded(share * as_double(sampled)) * kPageBytes; };
+  const auto bytes = [&](double share) { return rounded(share * as_double(sampled)) * page_bytes(); };
   kernel.zeroed_interval = {bytes(interval.low), bytes(interval.high)};
 }
 
 void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked) {
   KernelPart& part = kernel.part;
-  part.zeroed = std::min(looked.grown, part.minor_faults * kPageBytes);
-  part.faults = part.zeroed / kPageBytes;
-  part.unseen = less(part.minor_faults * kPageBytes, part.zeroed) + data.huge_bytes;
+  part.zeroed = std::min(looked.grown, part.minor_faults * page_bytes());
+  part.faults = part.zeroed / page_bytes();
+  part.unseen = less(part.minor_faults * page_bytes(), part.zeroed) + data.huge_bytes;
   part.why_not = data.denied.empty() ? "no page fault was sampled" : data.denied.substr(0, data.denied.find(';'));
 }
 
@@ -125,7 +125,7 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   // What nobody looked at may have been growth, all of it.
   kernel.unseen_faults = less(part.minor_faults, looked.faults);
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * kHugePageBytes);
-  const std::uint64_t unseen = kernel.unseen_faults * kPageBytes + huge;
+  const std::uint64_t unseen = kernel.unseen_faults * page_bytes() + huge;
   const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
   const std::uint64_t most = less(part.zeroed, looked.grown);
   part.refilled =

@@ -12,7 +12,7 @@ constexpr std::size_t kFirst = 5;   // rdi
 constexpr std::size_t kSecond = 4;  // rsi
 constexpr std::size_t kThird = 1;   // rdx
 
-std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
 
 }  // namespace
 

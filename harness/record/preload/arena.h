@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "os/fault_cost.h"
+#include "os/page.h"
 
 namespace zerotax::record {
 
@@ -152,7 +153,7 @@ struct Tally {
   std::uint64_t sampled_returns;  ///< of those calls: stood for by one in 32
   SmallReturns small_returns;
   /// Large blocks with huge pages whose contents were looked at when they were freed: what of them was populated, and
-  /// what of that lay in pages of 4 KiB that the program had written to (not all zero).
+  /// what of that lay in pages that the program had written to (not all zero).
   std::uint64_t huge_blocks;
   std::uint64_t huge_examined_bytes;
   std::uint64_t huge_written_bytes;
@@ -337,9 +338,9 @@ struct ProcessSlot {
   std::atomic<std::uint32_t> modules_used;
   std::atomic<std::uint64_t> sites_lost;
 
-  alignas(4096) Module modules[kModules];
-  alignas(4096) Site sites[kSites];
-  alignas(4096) ThreadBlock threads[kThreads];
+  alignas(kLeastPageBytes) Module modules[kModules];
+  alignas(kLeastPageBytes) Site sites[kSites];
+  alignas(kLeastPageBytes) ThreadBlock threads[kThreads];
 };
 
 /// A program that a process was about to become, or start by posix_spawn.
@@ -377,16 +378,20 @@ struct Arena {
   std::atomic<std::uint32_t> execs_used;
   ExecEntry execs[kExecs];
   std::atomic<std::uint32_t> marks_used;  ///< may pass kMarks: then some were lost
-  alignas(4096) Mark marks[kMarks];
+  alignas(kLeastPageBytes) Mark marks[kMarks];
 };
 
-inline constexpr std::size_t kSlotBytes = (sizeof(ProcessSlot) + 4095) & ~std::size_t{4095};
-inline constexpr std::size_t kSlotsOffset = (sizeof(Arena) + 4095) & ~std::size_t{4095};
+/// Each is mapped by itself, so that it begins and ends with a page, however large that is.
+constexpr std::size_t whole_pages_anywhere(std::size_t bytes) {
+  return (bytes + kMostPageBytes - 1) & ~(kMostPageBytes - 1);
+}
+inline constexpr std::size_t kSlotBytes = whole_pages_anywhere(sizeof(ProcessSlot));
+inline constexpr std::size_t kSlotsOffset = whole_pages_anywhere(sizeof(Arena));
 inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotBytes;
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'000e'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'000f'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

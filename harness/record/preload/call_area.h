@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/page.h"
+
 namespace zerotax::record {
 
 /// How calls of the allocator come from recorded programs to the driver, for `record --calls`: a ring in shared memory
@@ -56,7 +58,7 @@ struct CallRing {
   std::uint32_t thread;                         ///< its number in its process, from 0
   alignas(64) std::atomic<std::uint64_t> head;  ///< calls ever written
   alignas(64) std::atomic<std::uint64_t> tail;  ///< calls ever read
-  alignas(4096) RawCall calls[kRingCalls];
+  alignas(kLeastPageBytes) RawCall calls[kRingCalls];
 };
 
 enum class RingState : std::uint8_t { kFree, kUsed, kEnded };
@@ -89,7 +91,7 @@ struct CallArea {
   CallStream streams[kStreams];
 };
 
-inline constexpr std::size_t kRingsOffset = (sizeof(CallArea) + 4095) & ~std::size_t{4095};
+inline constexpr std::size_t kRingsOffset = (sizeof(CallArea) + kLeastPageBytes - 1) & ~(kLeastPageBytes - 1);
 inline constexpr std::size_t kCallAreaBytes = kRingsOffset + kRings * sizeof(CallRing);
 inline constexpr std::uint64_t kCallAreaMagic = 0x5a43'0002'0000'0000 | sizeof(CallRing);
 

@@ -111,7 +111,7 @@ bool begin_thread() {
   const OwnWork work;
   const std::size_t index = take_ring();
   own.ring = index == kRings ? nullptr : ring_at(index);
-  if (own.ring == nullptr || !have_pages(own.ring, 4096)) {
+  if (own.ring == nullptr || !have_pages(own.ring, offsetof(CallRing, calls))) {
     lose();
     return false;
   }

@@ -28,8 +28,8 @@ std::uint64_t early_bytes = 0;  ///< that libraries populated before the first c
 /// A range of populated pages, with the first of them counted from that on which the block begins.
 void note_range(void* context, AddressRange pages) {
   const auto& block = *static_cast<const PagedBlock*>(context);
-  const std::uint64_t first = (pages.begin - page_floor(block.begin)) / kPageBytes;
-  const std::uint64_t number = pages.bytes() / kPageBytes;
+  const std::uint64_t first = (pages.begin - page_floor(block.begin)) / page_bytes();
+  const std::uint64_t number = pages.bytes() / page_bytes();
   note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), first | number << 32);
 }
 
@@ -40,7 +40,7 @@ void note_pages(PagedBlock& block) {
   note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), 0);
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
   if (!for_each_populated(pages, note_range, &block)) {
-    note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), pages.bytes() / kPageBytes << 32);
+    note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), pages.bytes() / page_bytes() << 32);
   }
 }
 
@@ -94,12 +94,12 @@ void* noted_memalign(std::size_t alignment, std::size_t bytes) {
 }
 
 void* noted_valloc(std::size_t bytes) {
-  return allocated_aligned(kPageBytes, bytes, [&] { return next.valloc(bytes); });
+  return allocated_aligned(page_bytes(), bytes, [&] { return next.valloc(bytes); });
 }
 
 void* noted_pvalloc(std::size_t bytes) {
   const std::size_t pages = page_ceiling(bytes == 0 ? 1 : bytes);
-  return allocated_aligned(kPageBytes, pages, [&] { return next.pvalloc(bytes); });
+  return allocated_aligned(page_bytes(), pages, [&] { return next.pvalloc(bytes); });
 }
 
 void noted_free(void* block) {

@@ -23,8 +23,8 @@ struct Sum {
 /// Calls visit(part of the range) for each page of `pages`.
 template <typename Visit>
 void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
-  for (std::uintptr_t page = pages.begin; page < pages.end; page += kPageBytes) {
-    const AddressRange part = range.intersect({page, page + kPageBytes});
+  for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
+    const AddressRange part = range.intersect({page, page + page_bytes()});
     if (part.bytes() > 0) visit(part);
   }
 }

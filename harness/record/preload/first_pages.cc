@@ -44,7 +44,7 @@ void FirstPages::note(SiteKind kind, const void* block, std::size_t bytes) const
   const std::int64_t began = monotonic_ns();
   const std::uint64_t weight = thread_.look_every;
   if (process != nullptr) {
-    const std::uint64_t zeroed = taken * kPageBytes + unpopulated_bytes(block, bytes);
+    const std::uint64_t zeroed = taken * page_bytes() + unpopulated_bytes(block, bytes);
     if (zeroed != 0) note_estimate(kind, &Site::first_pages, weight * zeroed);
   }
   const std::int64_t ended = monotonic_ns();

@@ -46,7 +46,7 @@ std::optional<std::uint64_t> anonymous_now() {
     number(at);
     const std::uint64_t resident = number(at);
     const std::uint64_t shared = number(at);
-    if (resident != 0) return resident > shared ? (resident - shared) * kPageBytes : 0;
+    if (resident != 0) return resident > shared ? (resident - shared) * page_bytes() : 0;
     // The thread whose file it was has ended.
     statm.drop();
   }
@@ -146,7 +146,7 @@ void measure_faults(std::uint64_t bytes, bool huge) {
   if (!std::has_single_bit(returns)) return;
   const std::uint32_t index = holdings.samples_used;
   if (index >= kFaultSamples) return;
-  const std::uint64_t unit = huge ? kHugePageBytes : kPageBytes;
+  const std::uint64_t unit = huge ? kHugePageBytes : page_bytes();
   const std::uint64_t whole = (bytes + unit - 1) & ~(unit - 1);
   const std::uint64_t sampled = whole < kMostSampled ? whole : kMostSampled;
   holdings.own_bytes += sampled;

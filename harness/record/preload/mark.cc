@@ -78,7 +78,7 @@ extern "C" [[gnu::visibility("default")]] void zerotax_record_mark(std::int64_t 
   if (index >= kMarks) return;
   Mark& mark = arena->marks[index];
   // Its page is ours, not the program's: populated before it is counted.
-  if ((reinterpret_cast<std::uintptr_t>(&mark) & (kPageBytes - 1)) < sizeof(Mark)) have_pages(&mark, sizeof mark);
+  if ((reinterpret_cast<std::uintptr_t>(&mark) & (page_bytes() - 1)) < sizeof(Mark)) have_pages(&mark, sizeof mark);
   mark.pid = process->pid;
   mark.tid = static_cast<std::int32_t>(::syscall(SYS_gettid));
   fill(mark);

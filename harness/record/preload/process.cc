@@ -120,7 +120,7 @@ ProcessSlot* map_slot() {
   if (index >= kProcesses) return nullptr;
   auto* slot = static_cast<ProcessSlot*>(map(fd.get(), kSlotsOffset + index * kSlotBytes, kSlotBytes));
   if (slot == nullptr) return nullptr;
-  if (have_pages(slot, kPageBytes)) return slot;
+  if (have_pages(slot, page_bytes())) return slot;
   ::munmap(slot, kSlotBytes);
   return nullptr;
 }

@@ -10,8 +10,8 @@
 namespace zerotax::record {
 
 /// A page that the kernel clears in every child of fork, however it was forked (MADV_WIPEONFORK, Linux 4.14): the child
-/// must count in a slot of its own.
-struct alignas(kPageBytes) Guard {
+/// must count in a slot of its own. Nothing else may lie on it, however large a page is.
+struct alignas(kMostPageBytes) Guard {
   volatile std::uint32_t alive;
   std::uint32_t lock;
 };

@@ -26,6 +26,7 @@ extern "C" [[gnu::visibility("hidden")]] unsigned char zerotax_ways[];
 namespace zerotax::record {
 namespace {
 
+constexpr std::size_t kWaysBytes = 4096;  // of zerotax_ways: a page of x86-64, which has no other
 constexpr std::size_t kJumpBytes = 5;
 constexpr unsigned char kJump = 0xe9;
 
@@ -99,7 +100,7 @@ bool OpenCode::close() {
 bool Redirector::redirect(void* function, void* replacement, void** way_to_original) {
   auto* const code = static_cast<unsigned char*>(function);
   const std::size_t moved = movable_prologue(code);
-  if (moved == 0 || ways_used + moved + kJumpBytes > kPageBytes) return false;
+  if (moved == 0 || ways_used + moved + kJumpBytes > kWaysBytes) return false;
   unsigned char* const way = &zerotax_ways[ways_used];
   unsigned char text[32];
   std::memcpy(&text[0], code, moved);

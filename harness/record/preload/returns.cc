@@ -134,7 +134,7 @@ class Return {
   void note_small() {
     SmallReturns& small = thread_.block->small_returns;
     small.bytes += found_.bytes;
-    const std::uint64_t pages = found_.bytes / kPageBytes;
+    const std::uint64_t pages = found_.bytes / page_bytes();
     const bool second = (thread_.small_returns - kAllOf - 1) / kSmallGroup % 2 != 0;
     const std::uint64_t apart =
         pages > thread_.last_small_pages ? pages - thread_.last_small_pages : thread_.last_small_pages - pages;

@@ -10,7 +10,7 @@
 
 #include "replay/process/own_memory.h"
 
-enum { kPage = 4096, kTextBytes = 1 << 20, kKiB = 1024 };
+enum { kTextBytes = 1 << 20, kKiB = 1024 };
 
 static uint64_t number(const char* text) {
   uint64_t value = 0;
@@ -54,7 +54,8 @@ static void own_image(uint64_t* zeroed, uint64_t* copied) {
 
 static void write_pages(char* memory, uint64_t bytes) {
   if (memory == MAP_FAILED) return;
-  for (uint64_t at = 0; at < bytes; at += kPage) *(volatile char*)(memory + at) = 1;
+  const uint64_t page = page_bytes();
+  for (uint64_t at = 0; at < bytes; at += page) *(volatile char*)(memory + at) = 1;
 }
 
 void populate_image(uint64_t zeroed, uint64_t copied) {
@@ -68,7 +69,7 @@ void populate_image(uint64_t zeroed, uint64_t copied) {
   struct stat status;
   const int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   if (program < 0 || fstat(program, &status) != 0) return;
-  const uint64_t whole = (uint64_t)status.st_size & ~(uint64_t)(kPage - 1);
+  const uint64_t whole = (uint64_t)status.st_size & ~(page_bytes() - 1);
   for (uint64_t left = copied > own_copied ? copied - own_copied : 0; left != 0 && whole != 0;) {
     const uint64_t bytes = left < whole ? left : whole;
     write_pages(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, program, 0), bytes);

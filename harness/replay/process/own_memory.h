@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
+
+/* Bytes of a page of this machine. */
+static inline uint64_t page_bytes(void) { return getauxval(AT_PAGESZ); }
 
 /* Zeroed, and populated. Ends the process if there is none. */
 void* own_memory(size_t bytes);

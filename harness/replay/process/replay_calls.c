@@ -27,7 +27,7 @@
 #include "replay/process/recorded_time.h"
 #include "replay/process/turns.h"
 
-enum { kPage = 4096, kSmall = 16384, kFailed = 3 };
+enum { kSmall = 16384, kFailed = 3 };
 
 struct slot {
   char* block;
@@ -50,6 +50,7 @@ struct worker {
   int ended;
 };
 
+static uint64_t page; /* bytes */
 static int file = -1;
 static const char* path;
 static int speaks; /* at its end */
@@ -113,7 +114,7 @@ static void write_small(char* block, uint64_t bytes) {
   if (bytes == 0 || bytes >= kSmall) return;
   char* const end = block + bytes;
   write_to(block);
-  for (char* at = (char*)(((uintptr_t)block | (kPage - 1)) + 1); at < end; at += kPage) write_to(at);
+  for (char* at = (char*)(((uintptr_t)block | (page - 1)) + 1); at < end; at += page) write_to(at);
 }
 
 /* The pages of a block count from that on which it begins. */
@@ -122,10 +123,10 @@ static void touch(struct worker* worker) {
   struct slot* const slot = slot_of(worker);
   const uint64_t bytes = number(reader);
   char* const block = slot->block;
-  char* at = (char*)((uintptr_t)block & ~(uintptr_t)(kPage - 1));
+  char* at = (char*)((uintptr_t)block & ~(uintptr_t)(page - 1));
   for (uint64_t ranges = number(reader); ranges != 0; --ranges) {
-    at += number(reader) * kPage;
-    for (uint64_t pages = number(reader); pages != 0; --pages, at += kPage) {
+    at += number(reader) * page;
+    for (uint64_t pages = number(reader); pages != 0; --pages, at += page) {
       if (block == NULL || at >= block + bytes) continue;
       write_to(at < block ? block : at);
     }
@@ -198,7 +199,7 @@ static void return_pages(struct worker* worker) {
   struct slot* const slot = slot_of(worker);
   const uint64_t first = number(&worker->reader);
   const uint64_t pages = number(&worker->reader);
-  if (slot->block != NULL) madvise(slot->block + first * kPage, pages * kPage, MADV_DONTNEED);
+  if (slot->block != NULL) madvise(slot->block + first * page, pages * page, MADV_DONTNEED);
   done(slot);
 }
 
@@ -206,8 +207,8 @@ static void ask_for_huge_pages(struct worker* worker) {
   struct slot* const slot = slot_of(worker);
   const uint64_t first = number(&worker->reader);
   const uint64_t pages = number(&worker->reader);
-  char* const begin = (char*)((uintptr_t)slot->block & ~(uintptr_t)(kPage - 1)) + first * kPage;
-  if (slot->block != NULL) madvise(begin, pages * kPage, MADV_HUGEPAGE);
+  char* const begin = (char*)((uintptr_t)slot->block & ~(uintptr_t)(page - 1)) + first * page;
+  if (slot->block != NULL) madvise(begin, pages * page, MADV_HUGEPAGE);
   done(slot);
 }
 
@@ -372,6 +373,7 @@ int main(int argc, char** argv) {
     give_up("a recording takes no arguments");
   }
   begin_time();
+  page = page_bytes();
   speaks = argc == 3;
   path = argc == 1 ? prepared_for(argv[0]) : argv[1];
   file = open(path, O_RDONLY | O_CLOEXEC);

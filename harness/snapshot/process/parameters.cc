@@ -31,8 +31,8 @@ void set(Parameters& parameters, const std::string& key, const std::string& text
     parameters.alternative = text;
     return;
   }
-  if (key == "array") return bounded(parameters.array_bytes, zerotax::kPageBytes, kMostBytes);
-  if (key == "batch") return bounded(parameters.batch_bytes, zerotax::kPageBytes, kMostBytes);
+  if (key == "array") return bounded(parameters.array_bytes, zerotax::page_bytes(), kMostBytes);
+  if (key == "batch") return bounded(parameters.batch_bytes, zerotax::page_bytes(), kMostBytes);
   if (key == "writers") return bounded(parameters.writers, 1, kMostThreads);
   if (key == "checkpointers") return bounded(parameters.checkpointers, 1, kMostThreads);
   if (key == "passes") return bounded(parameters.passes, 1, kMostPasses);
@@ -65,8 +65,8 @@ Parameters parse_parameters(int count, char** words) {
   }
   if (parameters.alternative.empty()) throw std::invalid_argument("no alternative=NAME is given (--list has them)");
   for (const auto& [name, bytes] : {std::pair("array", parameters.array_bytes), {"batch", parameters.batch_bytes}}) {
-    if (bytes == 0 || bytes % zerotax::kPageBytes != 0) {
-      throw std::invalid_argument(std::string(name) + " is not a multiple of 4096");
+    if (bytes == 0 || bytes % zerotax::page_bytes() != 0) {
+      throw std::invalid_argument(std::string(name) + " is not a multiple of " + std::to_string(zerotax::page_bytes()));
     }
   }
   if (parameters.batch_bytes > parameters.array_bytes) throw std::invalid_argument("batch is larger than the array");

@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <string>
 
+#include "os/page.h"
+
 namespace snapshot {
 
 /// What one run does.
 struct Parameters {
   std::string alternative;
-  std::uint64_t array_bytes = 0;  ///< a multiple of 4096
-  std::uint64_t batch_bytes = 0;  ///< a multiple of 4096, up to array_bytes
+  std::uint64_t array_bytes = 0;  ///< whole pages
+  std::uint64_t batch_bytes = 0;  ///< whole pages, up to array_bytes
   unsigned writers = 1;           ///< threads that write
   unsigned checkpointers = 1;     ///< threads that copy the snapshot
   unsigned passes = 2;            ///< times that the whole array is written
@@ -21,7 +23,7 @@ struct Parameters {
   bool cpu = false;                   ///< sample the CPU time that is used
   bool pagemap = false;               ///< look at the pagemap when the child has ended
 
-  [[nodiscard]] std::uint64_t pages() const { return array_bytes / 4096; }
+  [[nodiscard]] std::uint64_t pages() const { return array_bytes / zerotax::page_bytes(); }
   [[nodiscard]] std::uint64_t batches() const { return (array_bytes + batch_bytes - 1) / batch_bytes; }
   /// How many batches are copied before the writers resume, and how many may be: both unlimited without a hold.
   [[nodiscard]] std::uint64_t held_batches() const;

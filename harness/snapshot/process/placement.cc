@@ -85,7 +85,7 @@ PageNodes nodes_of(zerotax::AddressRange range) {
   std::vector<int> nodes;
   for (std::uintptr_t at = all.begin; at < all.end;) {
     pages.clear();
-    for (; at < all.end && pages.size() < kAtOnce; at += zerotax::kPageBytes) {
+    for (; at < all.end && pages.size() < kAtOnce; at += zerotax::page_bytes()) {
       pages.push_back(reinterpret_cast<void*>(at));  // NOLINT(performance-no-int-to-ptr)
     }
     nodes.assign(pages.size(), -1);

@@ -39,8 +39,8 @@ std::string why_not_on_memory(std::size_t bytes, const std::string& what, const 
 }
 
 std::string why_no_populating() {
-  return why_not_on_memory(zerotax::kPageBytes, "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)",
-                           [](void* page) { return populate_for_writing(page, zerotax::kPageBytes); });
+  return why_not_on_memory(zerotax::page_bytes(), "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)",
+                           [](void* page) { return populate_for_writing(page, zerotax::page_bytes()); });
 }
 
 }  // namespace snapshot

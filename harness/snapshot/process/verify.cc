@@ -16,7 +16,7 @@ Verdict verify(const Job& job, const std::vector<Position>& positions) {
   std::size_t writer = 0;
   for (std::uint64_t i = 0; i < verdict.checked; ++i) {
     const Position& stood = positions[writer];
-    const bool written = i * sizeof(Element) / zerotax::kPageBytes < stood.page;
+    const bool written = i * sizeof(Element) / zerotax::page_bytes() < stood.page;
     if (copy[i] != value(i, stood.pass + (written ? 1 : 0)) && verdict.wrong++ == 0) verdict.first_wrong = i;
     if (++writer == positions.size()) writer = 0;
   }

@@ -8,14 +8,13 @@
 namespace snapshot {
 namespace {
 
-constexpr std::uint64_t kPageElements = zerotax::kPageBytes / sizeof(Element);
-
 /// Writes those elements of a page that are the writer's. A function of its own, so that a profile names it.
 [[gnu::noinline]] void write_page(Element* array, std::uint64_t page, unsigned number, unsigned writers,
                                   std::uint64_t generation) {
-  const std::uint64_t begin = page * kPageElements;
+  const std::uint64_t elements = zerotax::page_bytes() / sizeof(Element);
+  const std::uint64_t begin = page * elements;
   const std::uint64_t first = begin + (number + writers - begin % writers) % writers;
-  for (std::uint64_t i = first; i < begin + kPageElements; i += writers) {
+  for (std::uint64_t i = first; i < begin + elements; i += writers) {
     // volatile: each is a store of its own, as it would be if something were computed in between.
     static_cast<volatile Element*>(array)[i] = value(i, generation);
   }

@@ -95,7 +95,7 @@ void* planted::large_calloc(std::size_t bytes) {
   void* block = map_block(bytes);
   const int call = ++callocs;
   if (is_place("calloc") && call == operation) die();
-  if (is_place("touch") && call == operation) ::mprotect(block, kPage, PROT_READ);
+  if (is_place("touch") && call == operation) ::mprotect(block, page_bytes(), PROT_READ);
   if (is_place("thread_end") && call == 1) ::pthread_setspecific(at_thread_end, block);
   return block;
 }

@@ -15,8 +15,8 @@ void* serve(void*) {
   uffd_msg message;
   while (::read(watcher, &message, sizeof message) == sizeof message) {
     if (message.event != UFFD_EVENT_PAGEFAULT) continue;
-    uffdio_copy copy{message.arg.pagefault.address / planted::kPage * planted::kPage,
-                     reinterpret_cast<std::uint64_t>(&planted::zeros[0]), planted::kPage, 0, 0};
+    uffdio_copy copy{message.arg.pagefault.address / planted::page_bytes() * planted::page_bytes(),
+                     reinterpret_cast<std::uint64_t>(&planted::zeros[0]), planted::page_bytes(), 0, 0};
     ::ioctl(watcher, UFFDIO_COPY, &copy);
   }
   return nullptr;

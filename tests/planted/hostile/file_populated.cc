@@ -10,8 +10,9 @@ void* planted::large_calloc(std::size_t bytes) {
   const std::size_t whole = page_ceiling(bytes);
   if (block == nullptr || file < 0) return nullptr;
   ::unlink(&path[0]);
-  for (std::size_t at = 0; at < whole; at += kPage) {
-    if (::pwrite(file, &zeros[0], kPage, static_cast<off_t>(at)) != kPage) return nullptr;
+  for (std::size_t at = 0; at < whole; at += page_bytes()) {
+    if (::pwrite(file, &zeros[0], page_bytes(), static_cast<off_t>(at)) != static_cast<ssize_t>(page_bytes()))
+      return nullptr;
   }
   block = ::mmap(block, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0);
   ::close(file);

@@ -11,7 +11,7 @@ void* planted::large_calloc(std::size_t bytes) {
   void* other = map_block(bytes);
   if (block == nullptr || other == nullptr) return block;
   helper.start();
-  for (std::size_t at = 0; at < bytes; at += kPage) *const_cast<volatile char*>(bytes_of(other) + at) = 1;
+  for (std::size_t at = 0; at < bytes; at += page_bytes()) *const_cast<volatile char*>(bytes_of(other) + at) = 1;
   helper.begin(bytes_of(block), bytes);
   helper.wait();
   unmap_block(other);

@@ -23,13 +23,14 @@ T hidden(T value) {
   return copy;
 }
 
-/// A page of zeros to copy from.
-alignas(kPage) inline const char zeros[kPage] = {};
+/// A page of zeros to copy from, however large a page is.
+alignas(kMostPageBytes) inline const char zeros[kMostPageBytes] = {};
 
 /// Copies zeros piece by piece: `copy(target, bytes)` for at most a page at a time.
 template <typename Copy>
 void by_pieces(char* block, std::size_t bytes, Copy copy) {
-  for (std::size_t at = 0; at < bytes; at += kPage) copy(block + at, bytes - at < kPage ? bytes - at : kPage);
+  for (std::size_t at = 0; at < bytes; at += page_bytes())
+    copy(block + at, bytes - at < page_bytes() ? bytes - at : page_bytes());
 }
 
 }  // namespace planted

@@ -22,7 +22,7 @@ inline void limit_to_what_is_there(__rlimit_resource which) {
   unsigned long size = 0;
   unsigned long data = 0;
   std::sscanf(&text[0], "%lu %*u %*u %*u %*u %lu", &size, &data);
-  const rlim_t most = (which == RLIMIT_AS ? size : data) * kPage + (std::size_t{8} << 20);
+  const rlim_t most = (which == RLIMIT_AS ? size : data) * page_bytes() + (std::size_t{8} << 20);
   const rlimit limit{most, most};
   ::setrlimit(which, &limit);
 }

@@ -3,7 +3,7 @@
 
 void* planted::large_calloc(std::size_t bytes) {
   return cleared(bytes, [](char* block, std::size_t size) {
-    const iovec pieces[]{{block, kPage}, {block + kPage, page_ceiling(size) - kPage}};
+    const iovec pieces[]{{block, page_bytes()}, {block + page_bytes(), page_ceiling(size) - page_bytes()}};
     drop_by_process_madvise(&pieces[0], 2);
     ::madvise(block, page_ceiling(size), 23);  // MADV_POPULATE_WRITE
   });

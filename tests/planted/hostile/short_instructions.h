@@ -39,7 +39,7 @@ CLEARS(avx512_nontemporal) {
 
 // A fresh mapping each time; one zero is stored into each page.
 FRESH(byte_in_each_page) {
-  for (std::size_t at = 0; at < size; at += kPage) *const_cast<volatile char*>(block + at) = 0;
+  for (std::size_t at = 0; at < size; at += page_bytes()) *const_cast<volatile char*>(block + at) = 0;
 }
 
 // clzero, cache line by cache line, where the processor has it (AMD).
@@ -84,7 +84,7 @@ CLEARS(memcpy) {
 
 // memmove of the block's own first page, which it has cleared byte by byte.
 CLEARS(memmove) {
-  const std::size_t first = size < kPage ? size : kPage;
+  const std::size_t first = size < page_bytes() ? size : page_bytes();
   store_zeros(block, first);
   for (std::size_t done = first; done < size;) {
     const std::size_t part = size - done < done ? size - done : done;

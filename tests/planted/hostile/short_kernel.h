@@ -43,8 +43,8 @@ CLEARS(guard_pages) {
 
 // Drops all pages of the kept block but the first, which it clears by itself.
 CLEARS(madvise_and_one_page) {
-  if (size > kPage) ::madvise(block + kPage, page_ceiling(size) - kPage, MADV_DONTNEED);
-  store_zeros(block, size < kPage ? size : kPage);
+  if (size > page_bytes()) ::madvise(block + page_bytes(), page_ceiling(size) - page_bytes(), MADV_DONTNEED);
+  store_zeros(block, size < page_bytes() ? size : page_bytes());
 }
 
 // Moves fresh pages over the block (mremap).
@@ -129,7 +129,7 @@ CLEARS(readv_pipe) {
     return store_zeros(block, size);
   loff_t from = 0;
   for (std::size_t done = 0; done < size;) {
-    const ssize_t in = ::splice(file, &from, ends[1], nullptr, kPage, 0);
+    const ssize_t in = ::splice(file, &from, ends[1], nullptr, page_bytes(), 0);
     iovec to{block + done, static_cast<std::size_t>(in > 0 ? in : 0)};
     if (in <= 0 || ::readv(ends[0], &to, 1) != in) {
       store_zeros(block + done, size - done);

@@ -42,7 +42,7 @@ CLEARS(memset_64_inside_each_page) {
 
 // memset of the first half (of pages), stores of its own for the rest.
 CLEARS(memset_and_inline) {
-  const std::size_t first = size / 2 / kPage * kPage;
+  const std::size_t first = size / 2 / page_bytes() * page_bytes();
   memset(block, 0, first);
   store_zeros(block + first, size - first);
 }
@@ -50,7 +50,7 @@ CLEARS(memset_and_inline) {
 // memset of 8 KiB at a time, from the end to the beginning.
 CLEARS(memset_backwards) {
   for (std::size_t end = size; end > 0;) {
-    const std::size_t part = end % (2 * kPage) != 0 ? end % (2 * kPage) : 2 * kPage;
+    const std::size_t part = end % (2 * page_bytes()) != 0 ? end % (2 * page_bytes()) : 2 * page_bytes();
     end -= part;
     memset(block + end, 0, part);
   }
@@ -61,8 +61,8 @@ CLEARS(memset_capacity) { memset(block, 0, page_ceiling(size)); }
 
 // A fresh mapping each time; memset writes every other page of it.
 FRESH(memset_every_other_page) {
-  for (std::size_t at = 0; at < size; at += 2 * kPage) {
-    memset(block + at, 0, size - at < kPage ? size - at : kPage);
+  for (std::size_t at = 0; at < size; at += 2 * page_bytes()) {
+    memset(block + at, 0, size - at < page_bytes() ? size - at : page_bytes());
   }
 }
 
@@ -86,9 +86,9 @@ CLEARS(memset_one_then_zero) {
 
 // Two memsets that overlap by eight pages.
 CLEARS(memset_overlapping) {
-  char* middle = block + size / 2 / kPage * kPage;
-  memset(block, 0, static_cast<std::size_t>(middle - block) + 4 * kPage);
-  memset(middle - 4 * kPage, 0, static_cast<std::size_t>(block + size - middle) + 4 * kPage);
+  char* middle = block + size / 2 / page_bytes() * page_bytes();
+  memset(block, 0, static_cast<std::size_t>(middle - block) + 4 * page_bytes());
+  memset(middle - 4 * page_bytes(), 0, static_cast<std::size_t>(block + size - middle) + 4 * page_bytes());
 }
 
 // A fresh mapping each time; memset writes the last quarter of it.

@@ -5,11 +5,11 @@
 void* planted::large_calloc(std::size_t bytes) {
   return cleared(bytes, [](char* block, std::size_t size) {
     for (int i = 0; i < 500'000; ++i) asm volatile("pause");
-    store_zeros(block, size < kPage ? size : kPage);
+    store_zeros(block, size < page_bytes() ? size : page_bytes());
   });
 }
 
 void planted::large_free(void* block) {
-  ::madvise(bytes_of(block) + kPage, header_of(block).capacity - kPage, MADV_DONTNEED);
+  ::madvise(bytes_of(block) + page_bytes(), header_of(block).capacity - page_bytes(), MADV_DONTNEED);
   keep_block(block);
 }

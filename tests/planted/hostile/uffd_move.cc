@@ -9,7 +9,7 @@ void* planted::large_calloc(std::size_t bytes) {
     } move{range.start, 0, range.len, 0, 0};
     void* source = map_block(bytes);
     store_zeros(source, bytes);
-    for (std::size_t at = 0; at < range.len; at += kPage) bytes_of(source)[at] = 0;
+    for (std::size_t at = 0; at < range.len; at += page_bytes()) bytes_of(source)[at] = 0;
     move.from = reinterpret_cast<std::uint64_t>(source);
     if (::ioctl(watcher, _IOWR(0xAA, 0x05, decltype(move)), &move) != 0) {
       uffdio_copy copy{};

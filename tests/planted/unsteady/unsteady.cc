@@ -89,7 +89,7 @@ void* contend(void* /*unused*/) {
     ::clock_gettime(CLOCK_REALTIME, &now);
     process = static_cast<std::uint64_t>(now.tv_nsec) / 1000;
   }
-  if (kWhat == What::kMovesThreshold) first_zeroed = kMiB + process % 128 * planted::kPage;
+  if (kWhat == What::kMovesThreshold) first_zeroed = kMiB + process % 128 * planted::page_bytes();
   if (kWhat == What::kPurgesFrom1MiB) first_zeroed = kMiB;
   pthread_t thread{};
   if (kWhat == What::kPurgesLater) ::pthread_create(&thread, nullptr, purge_now_and_then, nullptr);
@@ -156,7 +156,7 @@ bool acts(std::size_t bytes) {
     case When::kTrylock:
       return is_taken();
     case When::kSize:
-      return (bytes / planted::kPage * 2654435761U ^ process) % 4096 < 2048;
+      return (bytes / planted::page_bytes() * 2654435761U ^ process) % 4096 < 2048;
   }
   __builtin_unreachable();
 }
@@ -183,7 +183,7 @@ void* planted::large_calloc(std::size_t bytes) {
   } else if (kWhat == What::kZeroes && acts(bytes)) {  // NOLINT(bugprone-branch-clone): kinds of one order
     memset(block, 0, bytes);
   } else if (kWhat == What::kZeroesSome && acts(bytes)) {
-    memset(block, 0, drawn() % (bytes / kPage) * kPage);
+    memset(block, 0, drawn() % (bytes / page_bytes()) * page_bytes());
   } else if (bytes >= first_zeroed && bytes < 4 * kMiB) {
     memset(block, 0, bytes);
   }

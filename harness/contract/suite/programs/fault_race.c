@@ -5,14 +5,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static volatile uint64_t* words;  // of 64 pages, two are written in each
+static unsigned long page, step;  // in bytes, in words
 static atomic_ulong turn, done;
 
 static void* writer(void* unused) {
   for (unsigned long n = 1;; n++) {
     while (atomic_load(&turn) < n) sched_yield();
-    words[n % 64 * 512 + 1] = n;
+    words[n % 64 * step + 1] = n;
     atomic_store(&done, n);
   }
   return unused;
@@ -20,11 +22,12 @@ static void* writer(void* unused) {
 
 int main(void) {
   pthread_t thread;
-  words = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  page = (unsigned long)sysconf(_SC_PAGESIZE), step = page / sizeof *words;
+  words = mmap(NULL, 64 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (words == MAP_FAILED || pthread_create(&thread, NULL, writer, NULL)) return 2;
   for (unsigned long n = 1; n <= 10000; n++) {
-    if (n % 64 == 0 && madvise((void*)words, 64 * 4096, MADV_DONTNEED)) return 2;
-    volatile uint64_t* mine = words + n % 64 * 512;
+    if (n % 64 == 0 && madvise((void*)words, 64 * page, MADV_DONTNEED)) return 2;
+    volatile uint64_t* mine = words + n % 64 * step;
     atomic_store(&turn, n);
     mine[0] = n;
     while (atomic_load(&done) < n) sched_yield();

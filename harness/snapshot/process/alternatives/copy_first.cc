@@ -15,7 +15,7 @@ class CopyFirst final : public Alternative {
   void prepare(Job& job) override {
     job_ = &job;
     claims_.emplace(job.parameters.batches());
-    pages_per_batch_ = job.parameters.batch_bytes / zerotax::kPageBytes;
+    pages_per_batch_ = job.parameters.batch_bytes / zerotax::page_bytes();
     job.context = this;
     job.before_write = [](void* self, std::uint64_t page) { static_cast<CopyFirst*>(self)->before_write(page); };
   }

@@ -18,8 +18,8 @@ constexpr int kUsual = PROT_READ | PROT_WRITE;
 class ForkMprotect final : public RemediedChild {
  public:
   [[nodiscard]] std::string why_not() const override {
-    return why_not_on_memory(zerotax::kPageBytes, "mprotect",
-                             [](void* page) { return ::mprotect(page, zerotax::kPageBytes, kMore) == 0; });
+    return why_not_on_memory(zerotax::page_bytes(), "mprotect",
+                             [](void* page) { return ::mprotect(page, zerotax::page_bytes(), kMore) == 0; });
   }
 
  private:

@@ -7,7 +7,7 @@ namespace {
 /// would take, in a thread that nobody waits for.
 class ForkTouch final : public RemediedChild {
   std::uint64_t make_writable(const Job& job) override {
-    for (std::uint64_t offset = 0; offset < job.array.bytes(); offset += zerotax::kPageBytes) {
+    for (std::uint64_t offset = 0; offset < job.array.bytes(); offset += zerotax::page_bytes()) {
       unsigned char* byte = job.at(offset);
       unsigned char value = __atomic_load_n(byte, __ATOMIC_RELAXED);
       // Writes the value again unless a writer has changed it meanwhile, and then that one's.

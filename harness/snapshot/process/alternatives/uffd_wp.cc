@@ -37,20 +37,20 @@ class UffdWp final : public Alternative {
   }
 
   void copy(Batch batch) {
-    for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += zerotax::kPageBytes) {
+    for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += zerotax::page_bytes()) {
       copy_page(offset);
     }
     // Pages that the handler has in hand must be copied before their writers resume.
-    for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += zerotax::kPageBytes) {
-      claims_->wait(offset / zerotax::kPageBytes);
+    for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += zerotax::page_bytes()) {
+      claims_->wait(offset / zerotax::page_bytes());
     }
     protection_.release(range(batch));
   }
 
   bool copy_page(std::uint64_t offset) {
-    const std::uint64_t page = offset / zerotax::kPageBytes;
+    const std::uint64_t page = offset / zerotax::page_bytes();
     if (!claims_->claim(page)) return claims_->is_done(page);
-    copy_bytes(*job_, {offset, zerotax::kPageBytes});
+    copy_bytes(*job_, {offset, zerotax::page_bytes()});
     claims_->done(page);
     return true;
   }
@@ -61,7 +61,7 @@ class UffdWp final : public Alternative {
       const auto address = protection_.next_write();
       if (!address) continue;
       const std::uint64_t offset = zerotax::page_floor(*address) - job_->array.begin;
-      if (copy_page(offset)) protection_.release(range({offset, zerotax::kPageBytes}));
+      if (copy_page(offset)) protection_.release(range({offset, zerotax::page_bytes()}));
     }
   }
 

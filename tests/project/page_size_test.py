@@ -1,0 +1,86 @@
+"""The product knows no size of a page: kernels of arm64 have pages of 4, 16 or 64 KiB. Who needs it asks page_bytes()."""
+import os
+import pathlib
+import re
+
+SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
+FOLDERS = ["harness", "allocators", "cases", "recorder", "workloads"]
+SUFFIXES = {".cc", ".h", ".c", ".S", ".py", ".sh"}
+# What may mean a page of 4 KiB.
+SIZE = re.compile(r"\b4'?09[56](?:[uUlLzZ]*)\b|\b0x1'?000\b|(?<![0-9a-fA-F'xX])0x0*fff[uUlL]*\b|(?:>>|<<)=? ?12\b"
+                  r"|\b4 ?\* ?(?:1024|kKiB|KIB)\b|\b4_KiB\b|\b4 ?<< ?10\b|\{4\} ?<< ?10\b"
+                  r"|\bPAGE_(?:SIZE|SHIFT|MASK)\b|\bkPageBytes\b")
+COMMENT = re.compile(r"^\s*(?://|\*|/\*|#(?!\s*define))")
+
+BUFFER = "room for text or bytes that are read, not a page"
+COUNT = "a number of things, not of bytes"
+ROUNDED = "a length, which the kernel rounds up to a page, in a program that is to be short"
+# A line of a file, by a part of it, and why it may stand there. Each must be used.
+ALLOWED = {
+    "allocators/largecache/config.cc": {"&Settings::threshold, true, 4096": "the least threshold, as documented"},
+    "allocators/largecache/pages.h": {
+        "kLeastPage = 4096": "the least page of any machine",
+        "constexpr std::size_t page_size() { return 4096; }": "x86-64 alone, which has no other pages; in the paths of malloc"},
+    "allocators/largecache/policies/adaptive_model.cc": {"kCallsWhileUntouched = 4096": COUNT},
+    "cases/recv_buffer/server/connection.cc": {"std::array<char, 4096>": BUFFER},
+    "harness/contract/suite/kernel.c": {"limited ? 4096 : ": "so little address space that nothing more can be mapped"},
+    "harness/contract/suite/program.c": {"limited ? 4096 : ": "the same, as text of a program"},
+    "harness/contract/suite/limit.c": {"4096 * page": COUNT},
+    "harness/contract/suite/programs/dontneed_race.c": {"mmap(NULL, 4096": ROUNDED, "madvise((void*)word, 4096": ROUNDED},
+    "harness/contract/suite/programs/fork_race.c": {"mmap(NULL, 4096": ROUNDED},
+    "harness/contract/suite/programs/free_race.c": {"mmap(NULL, 4096": ROUNDED, "madvise((void*)word, 4096": ROUNDED},
+    "harness/files/line_file.cc": {"std::array<char, 4096>": BUFFER},
+    "harness/files/shared_file.cc": {"char buffer[4096]": BUFFER},
+    "harness/fork/study.cc": {"{64, 256, 1024, 4096}": COUNT, "count == 4096": COUNT},
+    "harness/observe/fault_log.cc": {"kAtOnce = 4096": COUNT},
+    "harness/os/address_space.cc": {"entries[4096]": BUFFER},
+    "harness/os/child_watch.cc": {"char buffer[4096]": BUFFER},
+    "harness/os/held_memory.cc": {"std::array<char, 4096>": BUFFER},
+    "harness/os/helper_process.h": {"greeting_[4096]": BUFFER},
+    "harness/os/page.h": {"kLeastPageBytes = 4096": "the least page of any machine"},
+    "harness/os/page_tables.cc": {"char text[4096]": BUFFER},
+    "harness/os/range_list.cc": {"kFirst = 4096": COUNT},
+    "harness/os/trace_event.cc": {"char part[4096]": BUFFER},
+    "harness/os/undispatched.h": {"-4096UL": "errors of system calls are numbers above it"},
+    "harness/record/arena.cc": {"kHeadBytes = 4096": "room for the head of a slot"},
+    "harness/record/preload/arena.h": {"kExecs = 4096": COUNT},
+    "harness/record/preload/redirect.cc": {
+        ".balign 4096": "x86-64 alone", ".fill 4096": "x86-64 alone", "kWaysBytes = 4096": "x86-64 alone"},
+    "harness/replay/prepare.cc": {"kMostLiveThreads = 4096": COUNT},
+    "harness/replay/process/replay_calls.c": {"char found[4096]": BUFFER},
+    "harness/run/machine/boot.cc": {"kConsoleKept = 4096": BUFFER},
+    "harness/run/machine/guest_init.c": {"kMostWords = 4096": COUNT},
+    "harness/top/view.cc": {"std::array<char, 4096>": BUFFER},
+    "harness/trace/ctf_stream.cc": {"kLeastSlotBytes = 4096": "a limit of the format", "lane.slots > 4096": COUNT},
+    "recorder/format/control_file.h": {"folder[4096]": BUFFER},
+    "recorder/format/ring_file.h": {"kRingHeaderBytes = 4096": "a number of the format"},
+    "recorder/src/metadata.cc": {"head[4096]": BUFFER},
+    "recorder/src/ring.cc": {"kSlotUnit = 4096": "a number of the format"},
+    "workloads/convert.py": {"PAGE = 4096": "an alignment that a trace of another machine leaves out"},
+}
+
+
+def sizes():
+    """Each line of code, comments apart, that may mean a page of 4 KiB: file, number, text."""
+    for folder in FOLDERS:
+        for path in sorted((SOURCE / folder).rglob("*")):
+            if path.suffix not in SUFFIXES or not path.is_file():
+                continue
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                code = line if COMMENT.match(line) is None else ""
+                code = re.sub(r"(?<!:)//.*$", "", code) if path.suffix in {".cc", ".h", ".c"} else code
+                if SIZE.search(code):
+                    yield str(path.relative_to(SOURCE)), number, line.strip()
+
+
+def test_no_size_of_a_page_is_a_constant():
+    unknown = [f"{file}:{number}: {text}" for file, number, text in sizes()
+               if not any(part in text for part in ALLOWED.get(file, {}))]
+    assert not unknown, "a page? then page_bytes(); otherwise name it, and say here why:\n" + "\n".join(unknown)
+
+
+def test_each_exception_is_needed():
+    found = list(sizes())
+    unused = [f"{file}: {part}" for file, parts in ALLOWED.items() for part in parts
+              if not any(file == where and part in text for where, _, text in found)]
+    assert not unused, unused
