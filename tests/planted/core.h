@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "instructions.h"
+
 namespace planted {
 
 inline constexpr std::size_t kPage = 4096;
@@ -99,8 +101,6 @@ inline void* take_or_map(std::size_t bytes) {
 }
 
 /// Writes zeros without any call that goes through a GOT slot.
-inline void store_zeros(void* to, std::size_t bytes) {
-  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
-}
+using instructions::store_zeros;
 
 }  // namespace planted
