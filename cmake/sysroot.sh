@@ -4,7 +4,7 @@
 # Makes a folder of Debian bookworm's arm64 libraries for the preset arm64 (cmake/arm64.cmake), without root: those of
 # packages.txt that end in -dev and that the product or its tests need, with all that they depend on. apt chooses and
 # downloads them, in a state of its own; nothing is installed on this system. Prints where the folder is; --where only that.
-# A folder that is complete and of the same packages stays as it is. Tests are told another place by ZEROTAX_SYSROOT.
+# A folder that is complete and of the same packages is not made again. ZEROTAX_SYSROOT in the environment names another place.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -17,7 +17,7 @@ inline constexpr const char* kProcessorName = "x86-64";
 inline constexpr const char* kDebianArchitecture = "amd64";
 inline constexpr const char* kLibraryFolder = "x86_64-linux-gnu";  ///< of Debian, in /lib and /usr/lib
 inline constexpr const char* kLoaderName = "ld-linux-x86-64.so.2";
-/// What the kernel's own functions for system calls are named by.
+/// The kernel's own functions for system calls begin so.
 inline constexpr const char* kSyscallPrefix = "__x64_sys_";
 /// Whether the kernel has the tracepoints exceptions:page_fault_user and page_fault_kernel for it, with the error code
 /// of an x86 processor.
@@ -42,9 +42,9 @@ inline constexpr int kProgramCounter = 16;
 inline constexpr int kReturnColumn = kProgramCounter;
 /// Where it returns to before it has stored anything; -1: the word on top of the stack.
 inline constexpr int kLinkRegister = -1;
-/// That a function leaves as they were: the frame pointer among them.
+/// A function leaves these as they were: the frame pointer among them.
 inline constexpr int kKeptRegisters[] = {3, kFramePointer, 12, 13, 14, 15};
-/// Of a function's arguments, and of a system call's.
+/// Arguments of a function, and of a system call.
 inline constexpr std::size_t kFirstArgument = 5;
 inline constexpr std::size_t kSecondArgument = 4;
 inline constexpr std::size_t kThirdArgument = 1;
