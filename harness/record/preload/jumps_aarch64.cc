@@ -19,6 +19,7 @@ struct Known {
 // What glibc's wrappers of system calls begin with, all of one size. None of them names its own address, and none is
 // paciasp, behind which the stack pointer counts.
 constexpr Known kFirst[] = {
+    {0xd503201f, 0xffffffff},  // nop
     {0xd2800008, 0xffe0001f},  // mov x8, number
     {0xf2400000, 0xffc00000},  // tst x5, 0xfff, and others of ands
     {0xaa0003e0, 0xffe0ffe0},  // mov x, x
