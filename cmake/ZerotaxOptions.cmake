@@ -26,6 +26,24 @@ if(ZEROTAX_SANITIZE)
   add_link_options(-fsanitize=${ZEROTAX_SANITIZE})
 endif()
 
+# Code that differs between processors is in NAME_x86_64.cc and NAME_aarch64.cc, side by side.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(ZEROTAX_PROCESSOR aarch64)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(ZEROTAX_PROCESSOR x86_64)
+else()
+  message(FATAL_ERROR "zerotax is for x86-64 and arm64, not for ${CMAKE_SYSTEM_PROCESSOR}")
+endif()
+
+# zerotax_glob(VARIABLE PATTERN …): the files of these patterns, but for those of the other processor.
+function(zerotax_glob variable)
+  file(GLOB found CONFIGURE_DEPENDS ${ARGN})
+  set(others x86_64 aarch64)
+  list(REMOVE_ITEM others ${ZEROTAX_PROCESSOR})
+  list(FILTER found EXCLUDE REGEX "_${others}[.][a-z]+$")
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 # Those that most files of the harness and of the tests include: read once (zerotax_headers).
 set(ZEROTAX_LARGE_HEADERS <fmt/format.h> <nlohmann/json.hpp> <algorithm> <filesystem> <fstream> <functional> <map> <optional>
   <regex> <set> <string> <thread> <variant> <vector>)

@@ -52,6 +52,8 @@ class Lock {
     std::uintptr_t pointer;
     asm("mov %%fs:0, %0" : "=r"(pointer));
     return pointer;
+#elif defined(__aarch64__)
+    return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
 #else
     return reinterpret_cast<std::uintptr_t>(pthread_self());
 #endif

@@ -7,10 +7,14 @@
 
 namespace zerotax::largecache {
 
-/// Cheap to read: the processor's cycle counter where there is one, nanoseconds elsewhere.
+/// Cheap to read: the processor's counter where there is one, nanoseconds elsewhere.
 inline std::uint64_t ticks_now() {
 #ifdef __x86_64__
   return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t ticks = 0;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
 #else
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

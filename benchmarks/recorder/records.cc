@@ -1,5 +1,5 @@
 // records bare|ours COUNT: prints the ns that one record of 16 bytes takes, the median of many short stretches: bare is
-// what no recorder can go below, reading the time stamp counter and storing 16 bytes.
+// what no recorder can go below, reading the processor's counter and storing 16 bytes.
 #include <zerotax/recorder.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t kBuffer = 4 << 20;  // as of a thread of the recorder
 
 void bare(std::uint64_t from, char* buffer, std::size_t& at) {
   for (std::uint64_t i = from; i < from + kStretch; ++i) {
-    const std::uint64_t record[2] = {__builtin_ia32_rdtsc(), i};
+    const std::uint64_t record[2] = {::zerotax_ticks_(), i};
     std::memcpy(buffer + at, record, sizeof record);
     at = (at + sizeof record) % kBuffer;
     asm volatile("" ::: "memory");

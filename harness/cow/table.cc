@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cow/result.h"
+#include "os/processor.h"
 
 namespace zerotax::cow {
 namespace {
@@ -126,11 +127,13 @@ std::string totals_lines(const Cow& cow) {
   const bool by_tracepoints = cow.method == Method::kTracepoints;
   const std::string again =
       totals.refills.value_or(0) > 0 ? fmt::format(" ({} of them again)", known(totals.refills)) : "";
-  const char* by = !by_tracepoints
-                       ? "by software events, as an ordinary user: faults in user mode, classified by which "
-                         "processes share each page"
-                   : cow.sampling ? "by tracepoints"
-                                  : "by tracepoints, every fault";
+  const char* by = !by_tracepoints ? kHasFaultTracepoints
+                                         ? "by software events, as an ordinary user: faults in user mode, "
+                                           "classified by which processes share each page"
+                                         : "by software events: faults in user mode, classified by which "
+                                           "processes share each page"
+                   : cow.sampling  ? "by tracepoints"
+                                   : "by tracepoints, every fault";
   std::string text =
       wrap(fmt::format("{}{} copied ({}), {} reused, {} zero-filled{}, {}, in {:.3g} s; counted: {}; {}",
                        cow.sampling ? "about " : "", format_counted(totals.copies, "page"),
@@ -141,7 +144,7 @@ std::string totals_lines(const Cow& cow) {
   return text + wrap(fmt::format("! {} lost, because the per-CPU buffer of {} was full: {}; give a larger --buffer{}",
                                  format_counted(totals.lost, "event"), format_size(cow.buffer_bytes),
                                  cow.sampling ? "their faults are estimated, too" : "the counts are too low",
-                                 by_tracepoints ? "" : ", or watch as root"),
+                                 by_tracepoints || !kHasFaultTracepoints ? "" : ", or watch as root"),
                      "", "  ");
 }
 

@@ -131,8 +131,9 @@ std::size_t section_of(const std::vector<std::string>& stack) {
 }
 
 bool clears_pages(const std::vector<std::string>& stack) {
-  return std::any_of(stack.begin(), stack.end(),
-                     [](const std::string& name) { return name.starts_with("clear_page"); });
+  return std::any_of(stack.begin(), stack.end(), [](const std::string& name) {
+    return name.starts_with("clear_page") || name == "__pi_clear_page";
+  });
 }
 
 const std::vector<CasperRow>& casper_table() {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "os/processor.h"
 
 namespace zerotax {
 namespace {
@@ -21,7 +22,9 @@ constexpr std::size_t kMost = std::size_t{16} << 20;
 /// What a pipe takes without waiting, if it takes anything (PIPE_BUF, pipe(7)).
 constexpr std::size_t kAtOnce = 4096;
 constexpr int kPatienceMs = 1000;
-constexpr const char* kNotSeen = R"({"na":"seen as root only"})";
+constexpr const char* kNotSeen = kHasFaultTracepoints
+                                     ? R"({"na":"seen as root only"})"
+                                     : R"({"na":"Linux has no tracepoints of page faults on this processor"})";
 
 }  // namespace
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstring>
 
+#include "observe/memset_argument.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -14,27 +14,9 @@ namespace {
 constexpr std::size_t kLargest = std::size_t{64} << 20;
 constexpr std::size_t kPiece = std::size_t{2} << 20;
 
-/// Calls memset and returns what is then in rsi.
-std::uint64_t left_in_register(void* block, std::uint64_t value, std::size_t bytes) {
-  void* (*volatile function)(void*, int, std::size_t) = std::memset;
-  void* (*target)(void*, int, std::size_t) = function;
-  // Below the red zone, and as aligned as any call.
-  asm volatile(
-      "mov %%rsp, %%rbx\n"
-      "sub $256, %%rsp\n"
-      "and $-64, %%rsp\n"
-      "call *%[target]\n"
-      "mov %%rbx, %%rsp\n"
-      : "+D"(block), "+S"(value), "+d"(bytes), [target] "+r"(target)
-      :
-      : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
-        "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
-  return value;
-}
-
 bool keeps(void* block, std::size_t bytes) {
-  return fill_of_register(left_in_register(block, 0, bytes)) == Fill::kZeros &&
-         fill_of_register(left_in_register(block, 7, bytes)) == Fill::kOther;
+  return fill_of_register(left_by_memset(block, 0, bytes)) == Fill::kZeros &&
+         fill_of_register(left_by_memset(block, 7, bytes)) == Fill::kOther;
 }
 
 /// 64 MiB of addresses with 2 MiB of memory behind them.

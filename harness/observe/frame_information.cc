@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "os/processor.h"
+
 namespace zerotax {
 
 CodeStart code_start(Dwfl_Module* module, std::uint64_t address) {
@@ -38,7 +40,7 @@ FrameRule frame_rule(Dwfl_Module* module, std::uint64_t address) {
                             (operations[0].atom == DW_OP_bregx && operations[0].number == kFramePointer);
   }
   Dwarf_Op buffer[3];
-  rule.outermost = ::dwarf_frame_register(frame, kProgramCounter, &buffer[0], &operations, &count) == 0 && count == 0 &&
+  rule.outermost = ::dwarf_frame_register(frame, kReturnColumn, &buffer[0], &operations, &count) == 0 && count == 0 &&
                    operations != nullptr;
   std::free(frame);
   return rule;

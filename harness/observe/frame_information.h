@@ -8,11 +8,6 @@ namespace zerotax {
 
 // What the call frame information of a file (its .eh_frame) says of an address.
 
-/// Numbers of registers in DWARF, on x86-64.
-inline constexpr int kFramePointer = 6;
-inline constexpr int kStackPointer = 7;
-inline constexpr int kProgramCounter = 16;
-
 struct CodeStart {
   std::uint64_t in_file = 0;  ///< in the file's own numbering
   std::uint64_t in_memory = 0;

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/names.h"
+#include "os/machine_code.h"
 
 namespace zerotax {
 namespace {
@@ -30,12 +31,6 @@ bool code_at(Dwfl_Module* module, std::uint64_t address, void* to, std::size_t b
     return false;
   std::memcpy(to, static_cast<const char*>(data->d_buf) + in_section, bytes);
   return true;
-}
-
-std::uint64_t displaced(std::uint64_t from, const unsigned char* by) {
-  std::int32_t distance = 0;
-  std::memcpy(&distance, by, sizeof distance);
-  return from + static_cast<std::uint64_t>(std::int64_t{distance});
 }
 
 /// The symbol whose address the dynamic linker puts into a slot, or "".
@@ -68,24 +63,19 @@ std::string symbol_of_slot(Dwfl_Module* module, std::uint64_t slot) {
 
 /// The name that the call before an address has for its target, or "".
 std::string name_called(Dwfl_Module* module, std::uint64_t address) {
-  unsigned char call[6];
-  if (!code_at(module, address - sizeof call, &call[0], sizeof call)) return "";
-  if (call[0] == 0xff && call[1] == 0x15) return symbol_of_slot(module, displaced(address, &call[2]));
-  if (call[1] != 0xe8) return "";
-  const std::uint64_t target = displaced(address, &call[2]);
-  // endbr64, bnd, jmp *slot(%rip): a stub; its end is never the end of its section, which is padded to 16 bytes.
-  unsigned char stub[11];
-  static constexpr unsigned char kEndbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-  Dwfl_Module* of_target = module;
-  if (code_at(of_target, target, &stub[0], sizeof stub)) {
-    std::size_t i = std::memcmp(&stub[0], &kEndbr[0], sizeof kEndbr) == 0 ? sizeof kEndbr : 0;
-    if (stub[i] == 0xf2) ++i;
-    if (i + 6 <= sizeof stub && stub[i] == 0xff && stub[i + 1] == 0x25)
-      return symbol_of_slot(module, displaced(target + i + 6, &stub[i + 2]));
+  unsigned char code[kCallBytes];
+  if (!code_at(module, address - sizeof code, &code[0], sizeof code)) return "";
+  const CallTarget call = call_ending_at(address, &code[0]);
+  if (call.kind == CallTarget::Kind::kSlot) return symbol_of_slot(module, call.address);
+  if (call.kind != CallTarget::Kind::kFunction) return "";
+  // The end of a stub is never the end of its section, which is padded.
+  unsigned char stub[kStubBytes];
+  if (code_at(module, call.address, &stub[0], sizeof stub)) {
+    if (const auto slot = slot_of_stub(call.address, &stub[0])) return symbol_of_slot(module, *slot);
   }
   GElf_Off offset = 0;
   GElf_Sym symbol;
-  const char* name = ::dwfl_module_addrinfo(module, target, &offset, &symbol, nullptr, nullptr, nullptr);
+  const char* name = ::dwfl_module_addrinfo(module, call.address, &offset, &symbol, nullptr, nullptr, nullptr);
   return name != nullptr && offset == 0 ? name : "";
 }
 

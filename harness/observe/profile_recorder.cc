@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "observe/in_call.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
 #include "os/elf_file.h"
@@ -39,14 +40,6 @@ std::uint64_t load_address(const PerfEvent& code) {
   const ElfFile program(code.path);
   const auto bias = program.load_bias(code.begin, code.file_offset);
   return bias ? program.first_address(*bias).value_or(0) : 0;
-}
-
-/// The processor's instruction for a system call leaves the address behind it in rcx; an exception or interrupt leaves
-/// there what the program had.
-bool is_in_call(const PerfEvent& sample) {
-  constexpr std::size_t kRcx = 2;
-  constexpr std::size_t kRip = 16;
-  return !sample.kernel.empty() && sample.has_user && sample.registers[kRcx] == sample.registers[kRip];
 }
 
 /// `denied`: becomes the reason why processes that run cannot be sampled.
@@ -326,7 +319,7 @@ void ProfileRecorder::apply_sample(const PerfEvent& event) {
   const Fill fill = process.unwinder->fill(event);
   kinds.zeros = fill == Fill::kZeros ? 1 : 0;
   kinds.other_bytes = fill == Fill::kOther ? 1 : 0;
-  kinds.in_call = is_in_call(event) ? 1 : 0;
+  kinds.in_call = is_in_call(event, stack) ? 1 : 0;
   if (!options_.wall) return count(thread, stack, kinds, 1);
   if (!sampler_.sees_kernel()) {
     ++running->second.sampled[fill][stack];

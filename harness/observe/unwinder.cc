@@ -7,7 +7,6 @@
 #include <libelf.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "observe/frame_information.h"
 #include "os/elf_file.h"
 #include "os/process_file.h"
+#include "os/processor.h"
 
 namespace zerotax {
 namespace {
@@ -24,7 +24,6 @@ namespace {
 /// Deeper stacks are cut: what matters is near the top.
 constexpr std::size_t kMostFrames = 192;
 constexpr std::size_t kMostCandidates = 32;
-constexpr int kBase = 3;
 
 char* debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
 
@@ -50,13 +49,13 @@ bool is_way_to_trampoline(const Frame& frame) { return frame.function.starts_wit
 
 /// Where unwinding begins: the sample's registers, or those that are known of a frame further out.
 struct Unwinder::Start {
-  std::array<std::uint64_t, 17> registers{};
-  std::uint32_t known = 0;  ///< a bit for each register
+  Registers registers{};
+  std::uint64_t known = 0;  ///< a bit for each register
   bool exact = true;        ///< the program counter is that of an instruction, not one less than a return address
 
   void set(int number, std::uint64_t value) {
     registers[static_cast<std::size_t>(number)] = value;
-    known |= std::uint32_t{1} << number;
+    known |= std::uint64_t{1} << number;
   }
 };
 
@@ -128,11 +127,12 @@ struct Unwinder::Session {
 
   /// CPython's trampoline calls the interpreter's loop with two words on the stack: the upper one is the address that
   /// it returns to, and the lower one is padding, or its caller's frame pointer where it keeps one
-  /// (Python/asm_trampoline.S: "sub $8, %rsp", or "push %rbp; mov %rsp, %rbp"). It has no call frame information.
+  /// (Python/asm_trampoline.S: "sub $8, %rsp", or "push %rbp; mov %rsp, %rbp"; "stp x29, x30, [sp, -16]!"). It has no
+  /// call frame information.
   std::optional<Start> behind_trampoline(Dwfl_Frame* frame) {
     Start behind;
     Dwarf_Word value = 0;
-    for (const int number : {kBase, kFramePointer, 12, 13, 14, 15}) {
+    for (const int number : kKeptRegisters) {
       if (::dwfl_frame_reg(frame, static_cast<unsigned>(number), &value) == 0) behind.set(number, value);
     }
     Dwarf_Word stack = 0;
@@ -221,7 +221,7 @@ void Unwinder::unwind(Session& session, std::uint64_t frame_pointer) {
   session.addresses.clear();
   session.exact.clear();
   const PerfEvent& sample = *session.sample;
-  session.start = {sample.registers, sample.few_registers ? 0U : (1U << sample.registers.size()) - 1, true};
+  session.start = {sample.registers, sample.few_registers ? 0 : (std::uint64_t{1} << kRegisters) - 1, true};
   session.start.set(kStackPointer, sample.registers[kStackPointer]);
   if (frame_pointer != 0) session.start.set(kFramePointer, frame_pointer);
   session.is_trampoline = [this](std::uint64_t address) {

@@ -8,11 +8,10 @@
 #include "observe/frame_information.h"
 #include "observe/libc_functions.h"
 #include "observe/unwinder.h"
+#include "os/processor.h"
 
 namespace zerotax {
 namespace {
-
-constexpr int kSourceIndex = 4;
 
 bool is_file(const Unwinder::Mapping& mapping) {
   return !mapping.name.empty() && mapping.name[0] == '/' && !mapping.name.starts_with("//") &&
@@ -114,7 +113,7 @@ Fill Unwinder::fill(const PerfEvent& sample) {
   Dwfl_Module* module = ::dwfl_addrmodule(opened(), address);
   if (mapping == nullptr || module == nullptr) return Fill::kUnknown;
   const bool ours = !libc_function(path_of(*mapping), code_start(module, address).in_file).empty();
-  return ours && memset_keeps_its_value() ? fill_of_register(sample.registers[kSourceIndex]) : Fill::kUnknown;
+  return ours && memset_keeps_its_value() ? fill_of_register(sample.registers[kSecondArgument]) : Fill::kUnknown;
 }
 
 }  // namespace zerotax

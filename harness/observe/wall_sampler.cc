@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string>
 
 #include "os/process_info.h"
+#include "os/processor.h"
 #include "os/syscall_counter.h"
 #include "os/thread_look.h"
 
@@ -18,8 +20,8 @@ Stack unwound(pid_t process, pid_t thread, const ThreadLook& look, const std::ve
   PerfEvent sample;
   sample.pid = static_cast<std::uint32_t>(process);
   sample.tid = static_cast<std::uint32_t>(thread);
-  sample.registers[7] = look.stack_pointer;
-  sample.registers[16] = look.program_counter;
+  sample.registers[kStackPointer] = look.stack_pointer;
+  sample.registers[kProgramCounter] = look.program_counter;
   sample.stack = memory;
   sample.has_user = true;
   sample.few_registers = true;
@@ -33,7 +35,7 @@ Stack unwound(pid_t process, pid_t thread, const ThreadLook& look, const std::ve
   if (kernel.empty() && look.syscall >= 0) {
     const char* name = syscall_name(static_cast<std::size_t>(look.syscall));
     stack.push_back(
-        {name != nullptr ? fmt::format("__x64_sys_{}", name) : fmt::format("system call {}", look.syscall), "kernel"});
+        {name != nullptr ? kSyscallPrefix + std::string(name) : fmt::format("system call {}", look.syscall), "kernel"});
   }
   return stack;
 }

@@ -15,6 +15,7 @@
 #include "os/limits.h"
 #include "os/page_allocations.h"
 #include "os/perf_refusal.h"
+#include "os/processor.h"
 
 namespace zerotax {
 namespace {
@@ -55,7 +56,7 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_b
 void FaultEvents::prepare(std::size_t buffer_bytes, Stacks stacks) {
   const char* chosen = std::getenv("ZEROTAX_FAULTS");
   method_ = Method::kSoftware;
-  if (chosen == nullptr || std::string(chosen) != "software") {
+  if (kHasFaultTracepoints && (chosen == nullptr || std::string(chosen) != "software")) {
     const auto user = read_trace_event("exceptions/page_fault_user");
     const auto kernel = read_trace_event("exceptions/page_fault_kernel");
     const auto allocation = read_trace_event("kmem/mm_page_alloc");

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "os/page.h"
+#include "os/processor.h"
 
 namespace zerotax {
 namespace {
@@ -130,8 +131,8 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
                       Search& search) {
   for (std::size_t i = 0; table != nullptr && i < bytes / sizeof *table; ++i) {
     const auto type = ELF64_R_TYPE(table[i].r_info);
-    const bool lazy = type == R_X86_64_JUMP_SLOT;
-    if (!lazy && type != R_X86_64_GLOB_DAT && type != R_X86_64_IRELATIVE && type != R_X86_64_64) {
+    const bool lazy = type == kJumpSlot;
+    if (!lazy && type != kGlobalSlot && type != kIndirectSlot && type != kAddressSlot) {
       continue;
     }
     auto* slot = reinterpret_cast<void**>(object.dlpi_addr + table[i].r_offset);

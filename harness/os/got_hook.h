@@ -16,8 +16,8 @@ struct GotReplacement {
 
 /// Replaces, in every object loaded so far, each GOT slot that belongs to one of the functions: slots that hold its
 /// resolved address (this finds the C library's own internal calls, which go through an IRELATIVE slot), and slots of
-/// its name that lazy binding has not filled in yet. Read-only relocated pages are made writable for the moment. x86-64
-/// and RELA only. `within`, if given, limits it to the object whose memory holds that address. Returns the number of
+/// its name that lazy binding has not filled in yet. Read-only relocated pages are made writable for the moment.
+/// RELA only. `within`, if given, limits it to the object whose memory holds that address. Returns the number of
 /// slots replaced. Allocates nothing. Method: research note of the project; System V ABI, AMD64 supplement,
 /// "Relocation".
 std::size_t replace_got_slots(const GotReplacement* replacements, std::size_t count, const void* within = nullptr);

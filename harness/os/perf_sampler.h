@@ -3,7 +3,6 @@
 #include <linux/perf_event.h>
 #include <sys/types.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +12,7 @@
 
 #include "os/perf_buffer.h"
 #include "os/perf_scope.h"
+#include "os/processor.h"
 #include "os/rated_events.h"
 #include "os/unique_fd.h"
 
@@ -46,10 +46,10 @@ struct PerfEvent {
   ReturnCall call{};                  ///< kReturn
   std::uint64_t address = 0;          ///< kFault, with UserFaults::kByRate: that faulted
   std::vector<std::uint64_t> kernel;  ///< kernel addresses, innermost first; empty in user mode, or if not permitted
-  std::array<std::uint64_t, 17> registers{};  ///< of user mode, in DWARF's order for x86-64: rax, rdx, …, rip
-  std::vector<unsigned char> stack;           ///< of user mode, from rsp upwards
-  bool has_user = false;                      ///< registers and stack are there
-  bool few_registers = false;                 ///< of the registers, rsp and rip alone
+  Registers registers{};              ///< of user mode
+  std::vector<unsigned char> stack;   ///< of user mode, from the stack pointer upwards
+  bool has_user = false;              ///< registers and stack are there
+  bool few_registers = false;         ///< of the registers, stack pointer and program counter alone
 
   // kMap, kData, kExec, kName
   std::uint64_t begin = 0;

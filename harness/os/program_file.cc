@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "os/elf_file.h"
+#include "os/processor.h"
 
 namespace zerotax {
 namespace {
@@ -59,8 +60,8 @@ Refusal why_not_elf(const std::string& path) {
   Refusal broken{"is a broken program file"};
   if (!program.header()) return broken;
   const GElf_Ehdr& header = *program.header();
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
-    return {"is a program for another kind of processor (only x86-64 can be recorded)"};
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kElfMachine) {
+    return {std::string("is a program for another kind of processor (only ") + kProcessorName + " can be recorded)"};
   }
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return {"is not a program"};
   if (!program.segments()) return broken;

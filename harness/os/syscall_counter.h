@@ -9,7 +9,7 @@ namespace zerotax {
 
 /// Counts the system calls of one thread, by number, between begin() and end(): syscall user dispatch (Linux >= 5.11)
 /// sends each as SIGSYS to a handler that counts it and carries it out. In process and unprivileged; one per process.
-/// The thread's view of its signals stays unchanged (os/signal_view.h).
+/// The thread's view of its signals stays unchanged (os/signal_view.h). x86-64 only: install() refuses elsewhere.
 /// Source: Documentation/admin-guide/syscall-user-dispatch.rst.
 class SyscallCounter {
  public:
@@ -54,7 +54,7 @@ class SyscallCounter {
   };
 };
 
-/// The name of an x86-64 system call, or nullptr if there is none of this number.
+/// The name of a system call of this processor, or nullptr if there is none of this number.
 const char* syscall_name(std::size_t number);
 
 }  // namespace zerotax

@@ -39,7 +39,7 @@ std::uint64_t TraceEvent::number(const char* field, const unsigned char* data, s
   const Field& where = found->second;
   std::uint64_t value = 0;
   if (where.bytes > sizeof value || where.offset + where.bytes > bytes) return 0;
-  std::memcpy(&value, data + where.offset, where.bytes);  // x86-64 is little-endian
+  std::memcpy(&value, data + where.offset, where.bytes);  // the processor is little-endian
   return value;
 }
 

@@ -7,10 +7,6 @@
 namespace zerotax {
 namespace {
 
-// Bits of sample_regs_user, from arch/x86/include/uapi/asm/perf_regs.h, in DWARF's order of registers (System V ABI,
-// AMD64 supplement, figure 3.36).
-constexpr unsigned kRegisterBits[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
-
 constexpr std::uint64_t mask_of_registers() {
   std::uint64_t mask = 0;
   for (const unsigned bit : kRegisterBits) mask |= std::uint64_t{1} << bit;

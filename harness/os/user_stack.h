@@ -1,18 +1,18 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "os/perf_buffer.h"
+#include "os/processor.h"
 
 namespace zerotax {
 
 /// The registers of user mode and the top of its stack, as a perf sample has them (PERF_SAMPLE_REGS_USER,
 /// PERF_SAMPLE_STACK_USER).
 struct UserStack {
-  std::array<std::uint64_t, 17> registers{};  ///< in DWARF's order for x86-64: rax, rdx, …, rip
-  std::vector<unsigned char> stack;           ///< from rsp upwards
+  Registers registers{};
+  std::vector<unsigned char> stack;  ///< from the stack pointer upwards
 };
 
 /// What perf_event_attr::sample_regs_user must be.

@@ -61,9 +61,12 @@ std::string kernel_category(const Stack& stack) {
     return kUnknownKernel;
   static constexpr const char* kMapping[] = {"sys_mmap",   "sys_munmap",   "sys_madvise",    "sys_brk",
                                              "sys_mremap", "sys_mprotect", "ksys_mmap_pgoff"};
+  static constexpr const char* kFaults[] = {"exc_page_fault", "do_mem_abort", "handle_mm_fault"};
   for (std::size_t i = stack.size(); i-- > 0 && stack[i].module == kKernelModule;) {
     const Frame& frame = stack[i];
-    if (contains(frame.function, "exc_page_fault") || contains(frame.function, "handle_mm_fault")) return "page faults";
+    for (const char* fault : kFaults) {
+      if (contains(frame.function, fault)) return "page faults";
+    }
     for (const char* call : kMapping) {
       if (contains(frame.function, call)) return "mapping calls";
     }

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
+#include "os/processor.h"
 #include "profile/call_tree.h"
 #include "profile/categories.h"
 #include "profile/seen.h"
@@ -44,7 +45,7 @@ std::string process_lines(const Profile& profile) {
   line("Version", process.build_id ? "build " + *process.build_id : "not known (no build-id)");
   line("Launched", known(process.launched));
   line("Sampled", profile.started);
-  line("Code type", "x86-64");
+  line("Code type", kProcessorName);
   if (const std::string kernel = text_field(profile.environment, "kernel", ""); !kernel.empty()) line("Kernel", kernel);
   line("Tool", "zerotax " + profile.zerotax_version);
   return text;

@@ -17,6 +17,7 @@
 #include "files/output_file.h"
 #include "os/elf_file.h"
 #include "os/input_file.h"
+#include "os/processor.h"
 #include "os/utc.h"
 #include "run/debian_packages.h"
 
@@ -26,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "deb:";
-constexpr const char* kLoader = "ld-linux-x86-64.so.2";
 /// In the folder of a package: the path of its library, the version of its C library, the loader's path, and the
 /// version of the package.
 constexpr const char* kAbout = "about.txt";
@@ -144,7 +144,7 @@ std::optional<std::string> fetch(const std::string& release, const std::vector<s
   for (const std::string& each : packages.with_libraries(package)) {
     if (each != package) packages.unpack(each, {"*.so*"});
   }
-  const auto loader = find_file(files, kLoader);
+  const auto loader = find_file(files, kLoaderName);
   if (!loader) packages.cannot_fetch("no C library came with it");
   write_file((files / kAbout).string(),
              fmt::format("{}\n{}\n{}\n{}\n", found.front().lexically_relative(files).string(), libc_version(*loader),
@@ -227,8 +227,8 @@ void use_own_libraries(ChildCommand& command, const std::optional<std::string>& 
   if (!is_newer(about)) return;
   std::string paths;
   for (const fs::path& root : {*folder, fs::path("/")}) {
-    for (const char* each : {"usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"}) {
-      paths += (paths.empty() ? "" : ":") + (root / each).string();
+    for (const char* each : {"usr/lib", "lib"}) {
+      paths += (paths.empty() ? "" : ":") + (root / each / kLibraryFolder).string();
     }
   }
   command.arguments.insert(command.arguments.begin(), {"--library-path", paths, command.program});

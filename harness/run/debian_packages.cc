@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "files/output_file.h"
 #include "os/child.h"
+#include "os/processor.h"
 #include "run/child_verdict.h"
 #include "run/interrupt.h"
 
@@ -50,8 +51,9 @@ DebianPackages::DebianPackages(std::string what, std::string release, fs::path c
                                mirror != nullptr ? mirror : "http://deb.debian.org/debian", release_));
   options_ = {"-q", "-o", "Dir::Etc::sourcelist=" + list, "-o", "Dir::Etc::sourceparts=/dev/null", "-o",
               "Dir::State::Lists=" + folder_.file("lists"), "-o", "Dir::Cache=" + folder_.file("cache"), "-o",
-              "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none", "-o", "APT::Architecture=amd64", "-o",
-              "APT::Architectures=amd64",
+              "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none", "-o",
+              fmt::format("APT::Architecture={}", kDebianArchitecture), "-o",
+              fmt::format("APT::Architectures={}", kDebianArchitecture),
               // As root it would write as a user of its own, who may not write here.
               "-o", fmt::format("APT::Sandbox::User={}", ::geteuid() == 0 ? "root" : "")};
   run("apt-get", {"update"});

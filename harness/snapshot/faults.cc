@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "os/page.h"
+#include "os/processor.h"
 #include "snapshot/result.h"
 
 namespace zerotax::snapshot {
@@ -38,7 +39,10 @@ Measured<Destination> destination_of(const SnapshotRun& run) {
 
 Measured<Faults> faults_of(const SnapshotRun& run) {
   if (!run.every_fault && run.figure("told_by_sharing") == 0) {
-    return NotAvailable{"an ordinary user cannot see enough of this alternative's faults: run as root"};
+    return NotAvailable{kHasFaultTracepoints
+                            ? "an ordinary user cannot see enough of this alternative's faults: run as root"
+                            : "too few of this alternative's faults are seen: Linux has no tracepoints of page faults "
+                              "on this processor"};
   }
   const auto at = [&](const char* name) { return static_cast<std::uint64_t>(run.figure(name)); };
   const AddressRange array{at("array_begin"), at("array_end")};

@@ -49,13 +49,15 @@ CpuPart part_of(const std::vector<const Stack*>& stacks, const SnapshotRun& run)
 }  // namespace
 
 // Names of Linux 5.10 to 6.18 (mm/memory.c, mm/huge_memory.c, mm/userfaultfd.c, fs/userfaultfd.c, kernel/fork.c,
-// arch/x86/lib and mm). A function that is inlined is seen as the one around it.
+// arch/x86 and arch/arm64, lib and mm). A function that is inlined is seen as the one around it.
 const std::vector<KernelSection>& kernel_sections() {
   static const std::vector<KernelSection> all{
-      {&Sections::copy, "copying pages", {"copy_mc", "copy_user_highpage", "__wp_page_copy_user", "copy_subpage"}},
+      {&Sections::copy,
+       "copying pages",
+       {"copy_mc", "__pi_copy_page", "copy_highpage", "copy_user_highpage", "__wp_page_copy_user", "copy_subpage"}},
       {&Sections::zero,
        "filling pages with zeros",
-       {"clear_page", "clear_huge_page", "clear_subpage", "folio_zero_user"}},
+       {"clear_page", "__pi_clear_page", "clear_huge_page", "clear_subpage", "folio_zero_user"}},
       {&Sections::allocate,
        "finding pages",
        {"alloc_pages", "__alloc_pages", "__alloc_frozen_pages", "alloc_frozen_pages", "vma_alloc_folio", "folio_alloc",
@@ -68,14 +70,16 @@ const std::vector<KernelSection>& kernel_sections() {
       {&Sections::fault,
        "the rest of page faults",
        {"wp_", "do_wp_page", "handle_mm_fault", "__handle_mm_fault", "exc_page_fault", "asm_exc_page_fault",
-        "do_user_addr_fault"}},
+        "do_user_addr_fault", "do_mem_abort", "do_page_fault", "do_translation_fault"}},
       {&Sections::fork, "fork", {"copy_process", "kernel_clone", "dup_mm"}},
       {&Sections::unmap, "unmapping", {"unmap_", "zap_", "exit_mm"}},
       {&Sections::userfaultfd, "userfaultfd", {"handle_userfault", "userfaultfd_", "mwriteprotect_range"}},
       {&Sections::lock,
        "waiting for locks",
        {"rwsem_", "down_read", "down_write", "native_queued_spin_lock", "queued_spin_lock"}},
-      {&Sections::wait, "waiting for threads", {"futex", "__x64_sys_futex", "schedule", "clock_nanosleep"}},
+      {&Sections::wait,
+       "waiting for threads",
+       {"futex", "__x64_sys_futex", "__arm64_sys_futex", "schedule", "clock_nanosleep"}},
       {&Sections::other, "anything else", {}}};
   return all;
 }

@@ -14,7 +14,8 @@ std::uint64_t address(const CtfEvent& event, std::string_view name) {
   return value;
 }
 
-/// What a frame's hook and a call's return address take below a function's stack pointer (System V ABI, x86-64, 3.2.2).
+/// What a frame's hook and a call's return address take below a function's stack pointer (System V ABI, x86-64, 3.2.2;
+/// recorder/functions/hooks.cc).
 constexpr std::uint64_t kHookBelow = 24;
 
 }  // namespace

@@ -33,12 +33,19 @@ void trace_changes(int on) {
 
 }  // namespace
 
+// What the reader expects (harness/trace/function_calls.cc): two words below the function's stack pointer, wherever the
+// hook's own frame is.
+#if defined(__x86_64__)
+#define ZEROTAX_HOOK_STACK reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))
+#else
+#define ZEROTAX_HOOK_STACK (reinterpret_cast<std::uint64_t>(__builtin_dwarf_cfa()) - 16)
+#endif
+
 extern "C" {
 
 ZEROTAX_PUBLIC_ void __cyg_profile_func_enter(void* function, void* /*from*/) {
   if (__builtin_expect(static_cast<long>(modules_wanted.load(std::memory_order_relaxed)), 0) != 0) give_modules();
-  zerotax::record(function_entry{.function = reinterpret_cast<std::uint64_t>(function),
-                                 .stack = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))});
+  zerotax::record(function_entry{.function = reinterpret_cast<std::uint64_t>(function), .stack = ZEROTAX_HOOK_STACK});
 }
 
 ZEROTAX_PUBLIC_ void __cyg_profile_func_exit(void* function, void* /*from*/) {

@@ -1,31 +1,18 @@
 #include <dlfcn.h>
 
 #include <csetjmp>
-#include <cstdint>
 
 #include "functions/events.h"
+#include "functions/jump_target.h"
 
 // The functions that a longjmp leaves do not exit: the target of the jump shows which ones they are.
 
 namespace {
 
-/// The stack pointer that a jmp_buf of glibc holds (sysdeps/x86_64/jmpbuf-offsets.h and pointer_guard.h); 0 elsewhere,
-/// and then the reader finds out from the next function that exits.
-std::uint64_t stack_of(const __jmp_buf_tag* buffer) {
-#if defined(__x86_64__) && defined(__GLIBC__)
-  auto guarded = static_cast<std::uint64_t>(buffer->__jmpbuf[6]);
-  asm("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(guarded));
-  return guarded;
-#else
-  static_cast<void>(buffer);
-  return 0;
-#endif
-}
-
 using Jump = void (*)(__jmp_buf_tag*, int);
 
 [[noreturn]] void jump(Jump& real, const char* name, __jmp_buf_tag* buffer, int value) {
-  zerotax::record(function_jump{.stack = stack_of(buffer)});
+  zerotax::record(function_jump{.stack = zerotax::functions::stack_of(buffer)});
   if (real == nullptr) real = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, name));
   real(buffer, value);
   __builtin_unreachable();

@@ -5,9 +5,9 @@
 
 #include <cstring>
 #include <ctime>
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
+
+#include "clock_source.h"
+#include "zerotax/recorder_fast.h"
 
 namespace zerotax::recorder {
 namespace {
@@ -23,8 +23,8 @@ std::uint64_t clock_ns(clockid_t which) {
 }
 
 std::uint64_t read_tsc() {
-#ifdef __x86_64__
-  return __builtin_ia32_rdtsc();
+#ifdef ZEROTAX_HAS_TICKS_
+  return ::zerotax_ticks_();
 #else
   return 0;
 #endif
@@ -59,12 +59,8 @@ ClockPair read_pair(bool tsc) {
 }  // namespace
 
 bool tsc_is_usable() {
-#ifdef __x86_64__
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d & (1U << 8)) == 0) return false;
+  const char* const source = invariant_clock_source();
+  if (source == nullptr) return false;
   const int file = ::open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char names[256] = " ";
@@ -73,10 +69,7 @@ bool tsc_is_usable() {
   for (ssize_t i = 1; i <= length; ++i) {
     if (names[i] == '\n') names[i] = ' ';
   }
-  return length > 0 && std::strstr(names, " tsc ") != nullptr;
-#else
-  return false;
-#endif
+  return length > 0 && std::strstr(names, source) != nullptr;
 }
 
 void start_clock(Clock& clock, bool monotonic) {

@@ -18,9 +18,10 @@ struct Clock {
   ClockPair end{};  ///< the latest calibration; the further from begin, the better
 };
 
-/// Whether the TSC counts at one rate on all CPUs and in all power states: it is invariant (CPUID 0x80000007, EDX bit
-/// 8; AMD APM 2, 13.2.4; Intel SDM 3B, 18.17.1), and the kernel lists it among its clock sources, from which it removes
-/// a clock that it has found unstable.
+/// Whether the processor's counter (the TSC of x86-64, the virtual counter of arm64, called TSC here) counts at one
+/// rate on all CPUs and in all power states: on x86-64 it is invariant (CPUID 0x80000007, EDX bit 8; AMD APM 2, 13.2.4;
+/// Intel SDM 3B, 18.17.1), and the kernel lists it among its clock sources, from which it removes a clock that it has
+/// found unstable.
 bool tsc_is_usable();
 
 /// Chooses the TSC, or else CLOCK_MONOTONIC in ns, and calibrates for a millisecond if it is the TSC.

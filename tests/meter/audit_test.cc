@@ -105,11 +105,11 @@ TEST_F(Audit, AddsStoresOfBothKinds) {
 TEST_F(Audit, SaysThatATallyIsIncompleteIfItHasNoRoomForEveryKindOfCall) {
   char* block = fresh(1);
   const auto many = [](std::size_t kinds) {
-    const long harmless[] = {SYS_getpid,    SYS_getppid,   SYS_getuid,          SYS_geteuid,     SYS_getgid,
-                             SYS_getegid,   SYS_gettid,    SYS_umask,           SYS_sched_yield, SYS_getpgrp,
-                             SYS_getpgid,   SYS_getsid,    SYS_times,           SYS_uname,       SYS_getpriority,
-                             SYS_alarm,     SYS_getrlimit, SYS_getrusage,       SYS_sysinfo,     SYS_getcwd,
-                             SYS_getitimer, SYS_time,      SYS_sync_file_range, SYS_lseek,       SYS_close};
+    const long harmless[] = {SYS_getpid,    SYS_getppid,      SYS_getuid,          SYS_geteuid,     SYS_getgid,
+                             SYS_getegid,   SYS_gettid,       SYS_umask,           SYS_sched_yield, SYS_getresgid,
+                             SYS_getpgid,   SYS_getsid,       SYS_times,           SYS_uname,       SYS_getpriority,
+                             SYS_getresuid, SYS_getrlimit,    SYS_getrusage,       SYS_sysinfo,     SYS_getcwd,
+                             SYS_getitimer, SYS_clock_getres, SYS_sync_file_range, SYS_lseek,       SYS_close};
     for (std::size_t i = 0; i < kinds; ++i) ::syscall(harmless[i], -1, 0, 0, 0);
   };
   const OpSample most = audit(block, page_bytes(), [&] { many(kSyscallKinds); });

@@ -89,6 +89,9 @@ TEST_F(ZeroingHookTest, SeesCallsThroughEveryKindOfSlot) {
 }
 
 TEST_F(ZeroingHookTest, SeesTheCLibrarysOwnCalls) {
+#if defined(__aarch64__)
+  GTEST_SKIP() << "glibc calls its own memset directly on arm64, through no slot";
+#endif
   // glibc's calloc of a recycled heap chunk clears it with its internal memset.
   void* block = std::malloc(hidden<std::size_t>(20'000));
   std::memset(block, hidden(1), hidden<std::size_t>(20'000));

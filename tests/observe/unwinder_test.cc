@@ -11,6 +11,8 @@
 #include <sstream>
 
 #include "observe/libc_functions.h"
+#include "os/processor.h"
+#include "registers.h"
 
 namespace zerotax {
 namespace {
@@ -30,20 +32,8 @@ std::uintptr_t stack_end() {
 __attribute__((noinline)) PerfEvent look(std::size_t stack_bytes) {
   PerfEvent sample;
   sample.has_user = true;
-  std::uint64_t sp = 0;
-  std::uint64_t ip = 0;
-  std::uint64_t bp = 0;
-  std::uint64_t bx = 0;
-  std::uint64_t kept[4];
-  asm volatile("mov %%rsp, %0\n lea 0(%%rip), %1\n mov %%rbp, %2\n mov %%rbx, %3"
-               : "=r"(sp), "=r"(ip), "=r"(bp), "=r"(bx));
-  asm volatile("mov %%r12, %0\n mov %%r13, %1\n mov %%r14, %2\n mov %%r15, %3"
-               : "=m"(kept[0]), "=m"(kept[1]), "=m"(kept[2]), "=m"(kept[3]));
-  sample.registers[3] = bx;
-  sample.registers[6] = bp;
-  sample.registers[7] = sp;
-  for (std::size_t i = 0; i < 4; ++i) sample.registers[12 + i] = kept[i];
-  sample.registers[16] = ip;
+  ZEROTAX_READ_REGISTERS(sample.registers);
+  const std::uint64_t sp = sample.registers[kStackPointer];
   // The kernel, too, copies no more than there is.
   sample.stack.resize(std::min(stack_bytes, stack_end() - sp));
   std::memcpy(sample.stack.data(), reinterpret_cast<const void*>(sp), sample.stack.size());
@@ -131,7 +121,7 @@ TEST(Unwinder, OfAProcessWithoutMappingsHasTheAddress) {
   Unwinder unwinder(1);
   PerfEvent sample;
   sample.has_user = true;
-  sample.registers[16] = 0x1234;
+  sample.registers[kProgramCounter] = 0x1234;
   const Stack stack = unwinder.frames(sample);
   ASSERT_EQ(stack.size(), 1U);
   EXPECT_EQ(stack[0].function, "0x1234");

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "instructions.h"
+
 namespace planted {
 
 /// Of this machine. Asked for before constructors run, too.
@@ -108,8 +110,6 @@ inline void* take_or_map(std::size_t bytes) {
 }
 
 /// Writes zeros without any call that goes through a GOT slot.
-inline void store_zeros(void* to, std::size_t bytes) {
-  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
-}
+using instructions::store_zeros;
 
 }  // namespace planted

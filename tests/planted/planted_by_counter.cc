@@ -1,21 +1,20 @@
-// Like planted_by_clock, but by the processor's counter, which cannot be stopped: 30 million ticks are some 10 ms.
-#include <x86intrin.h>
-
+// Like planted_by_clock, but by the processor's counter, which cannot be stopped.
 #include "core.h"
 
 namespace {
-unsigned long long freed_at = 0;
-}
+std::uint64_t freed_at = 0;
+const std::uint64_t soon = instructions::ticks_in(10'000'000);
+}  // namespace
 
 void* planted::large_calloc(std::size_t bytes) {
   void* block = take_kept(bytes);
   if (block == nullptr) return map_block(bytes);
-  if (__rdtsc() - freed_at <= 30'000'000) return memset(block, 0, bytes);
+  if (instructions::ticks() - freed_at <= soon) return memset(block, 0, bytes);
   ::madvise(block, header_of(block).capacity, MADV_DONTNEED);
   return block;
 }
 
 void planted::large_free(void* block) {
-  freed_at = __rdtsc();
+  freed_at = instructions::ticks();
   keep_block(block);
 }

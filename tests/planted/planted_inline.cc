@@ -4,9 +4,7 @@
 void* planted::large_calloc(std::size_t bytes) {
   void* block = take_or_map(bytes);
   if (block == nullptr) return nullptr;
-  void* to = block;
-  std::size_t left = bytes;
-  asm volatile("rep stosb" : "+D"(to), "+c"(left) : "a"(0) : "memory");
+  store_zeros(block, bytes);
   return block;
 }
 

@@ -36,10 +36,8 @@ void block_all() {
 /// With an instruction of its own, as in a runtime without a C library.
 void block_all_raw() {
   const std::uint64_t all = ~std::uint64_t{0};
-  long result = SYS_rt_sigprocmask;
-  register long size asm("r10") = sizeof all;
-  asm volatile("syscall" : "+a"(result) : "D"(SIG_SETMASK), "S"(&all), "d"(0L), "r"(size) : "rcx", "r11", "memory");
-  demand(result == 0);
+  const long address = reinterpret_cast<long>(&all);
+  demand(instructions::system_call(SYS_rt_sigprocmask, SIG_SETMASK, address, 0, sizeof all) == 0);
 }
 
 void on_signal(int) { ::syscall(SYS_getppid); }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "os/page.h"
+#include "os/processor.h"
 #include "record/outside/cpu_samples.h"
 #include "record/outside/functions.h"
 #include "record/outside/kernel.h"
@@ -152,7 +153,7 @@ TEST(Functions, OfTheKernelSayWhatItDoes) {
 PerfEvent user_sample(std::uint64_t second_argument) {
   PerfEvent event;
   event.has_user = true;
-  event.registers[4] = second_argument;
+  event.registers[kSecondArgument] = second_argument;
   return event;
 }
 

@@ -14,6 +14,7 @@
 #include <csignal>
 
 #include "block.h"
+#include "instructions.h"
 
 namespace {
 
@@ -86,9 +87,7 @@ int clear_in_handler() {
 
 void clear_inline() {
   for (int i = 0; i < 10; ++i) {
-    void* to = &data[0];
-    std::size_t bytes = kBytes;
-    asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
+    instructions::store_zeros(&data[0], kBytes);
   }
 }
 

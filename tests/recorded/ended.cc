@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "instructions.h"
+
 namespace {
 
 const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -18,10 +20,7 @@ void fill(std::size_t mib) {
 }  // NOLINT(clang-analyzer-unix.Malloc): held to the end
 
 /// As Go's runtime ends a process, where no library can stand before it.
-void exit_group_inline() {
-  long result = SYS_exit_group;
-  asm volatile("syscall" : "+a"(result) : "D"(7L) : "rcx", "r11", "memory");
-}
+void exit_group_inline() { instructions::system_call(SYS_exit_group, 7); }
 
 int parent_of(std::size_t mib) {
   const pid_t child = ::fork();

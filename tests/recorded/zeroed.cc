@@ -20,6 +20,7 @@
 #include <cstdio>
 
 #include "block.h"
+#include "instructions.h"
 
 namespace {
 
@@ -316,8 +317,7 @@ int by_instruction() {
   char* block = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
   for (int i = 0; i < kBlocks; ++i) {
     write_pages(block, kBytes);
-    long result = SYS_madvise;
-    asm volatile("syscall" : "+a"(result) : "D"(block), "S"(kBytes), "d"(MADV_DONTNEED) : "rcx", "r11", "memory");
+    instructions::system_call(SYS_madvise, reinterpret_cast<long>(block), kBytes, MADV_DONTNEED);
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "instructions.h"
 #include "meter/audit.h"
 #include "meter/meter.h"
 
@@ -43,9 +44,7 @@ void free(void* block) noexcept {
 namespace zerotax {
 
 /// Zeros by no call that a slot could tell of.
-inline void store_zeros(void* target, std::size_t bytes) {
-  asm volatile("rep stosb" : "+D"(target), "+c"(bytes) : "a"(0) : "memory");
-}
+using instructions::store_zeros;
 
 inline void call_memset(void* target, std::size_t bytes) {
   volatile std::size_t hidden = bytes;

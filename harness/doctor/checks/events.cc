@@ -3,6 +3,7 @@
 
 #include "doctor/check.h"
 #include "os/perf_refusal.h"
+#include "os/processor.h"
 #include "os/trace_event.h"
 
 namespace zerotax::doctor {
@@ -50,6 +51,10 @@ Finding look_at_tracepoints(const Machine& machine) {
   const char* effect =
       "cow, snapshot, trace run --kernel: faults are classified from the pagemap, not by tracepoints; those of the "
       "kernel's own accesses are missing";
+  if (!kHasFaultTracepoints) {
+    return {NotAvailable{fmt::format("Linux has none of page faults on {}", kProcessorName)}, Weight::kLimits, effect,
+            ""};
+  }
   if (!machine.has_capability(CAP_SYS_ADMIN)) {
     return {"not permitted (needs CAP_SYS_ADMIN)", Weight::kLimits, effect, "sudo zerotax cow …"};
   }

@@ -2,15 +2,12 @@
 
 #include "base/distributions.h"
 #include "observe/fill.h"
+#include "os/processor.h"
 #include "record/kernel_part.h"
 #include "record/outside/functions.h"
 
 namespace zerotax::record {
-namespace {
-
-constexpr std::size_t kSourceIndex = 4;
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<SampledTime> sampled_time(std::uint64_t hits, std::uint64_t trials, std::uint64_t ns) {
   if (trials == 0) return std::nullopt;
@@ -33,7 +30,7 @@ bool CpuSamples::add(const PerfEvent& event, const Stack& stack) {
   Filling filling = filling_of(stack.back().function);
   if (filling == Filling::kByValue) {
     // The implementations of glibc, musl and Rust leave the byte in the register of the second argument (fill.h).
-    const Fill fill = event.has_user ? fill_of_register(event.registers[kSourceIndex]) : Fill::kUnknown;
+    const Fill fill = event.has_user ? fill_of_register(event.registers[kSecondArgument]) : Fill::kUnknown;
     unknown_fill += fill == Fill::kUnknown ? 1 : 0;
     filling = fill == Fill::kZeros ? Filling::kZeros : Filling::kNone;
   }

@@ -60,7 +60,7 @@ constexpr const char* kFreeing[] = {"free",        "cfree",   "__free",         
 /// Those that purge without being asked.
 constexpr const char* kAllocators[] = {"libjemalloc", "libmimalloc", "libtcmalloc", "libscudo", "libtbbmalloc"};
 
-constexpr const char* kFaulting[] = {"exc_page_fault", "handle_mm_fault", "do_user_addr_fault"};
+constexpr const char* kFaulting[] = {"exc_page_fault", "handle_mm_fault", "do_user_addr_fault", "do_mem_abort"};
 constexpr const char* kClearing[] = {"clear_page",      "clear_huge_page",     "clear_subpage",
                                      "folio_zero_user", "clear_user_highpage", "kernel_init_pages"};
 constexpr const char* kReturning[] = {"sys_munmap", "sys_madvise", "sys_brk", "sys_mremap", "sys_process_madvise"};

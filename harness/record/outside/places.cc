@@ -4,6 +4,7 @@
 
 #include "os/elf_file.h"
 #include "os/process_file.h"
+#include "os/processor.h"
 #include "record/outside/functions.h"
 
 namespace zerotax::record {
@@ -18,20 +19,26 @@ Stack place_of(const Stack& stack) {
   return place;
 }
 
-/// A function that has no call frame information, as musl's memset, has pushed nothing if it works for its caller: it
-/// returns to the word on top of the stack.
-Stack through_caller(const PerfEvent& event, Stack stack, Unwinder& unwinder) {
-  constexpr std::size_t kStackPointer = 7;
-  constexpr std::size_t kProgramCounter = 16;
+/// Where a function returns to that has stored nothing: that is taken off the stack, if it is there. 0: not known.
+std::uint64_t return_from(PerfEvent& event) {
+  if constexpr (kLinkRegister >= 0) return event.registers[static_cast<std::size_t>(kLinkRegister)];
   std::uint64_t back = 0;
-  if (stack.size() != 2 || !works_for_caller(stack.back().function) || event.stack.size() < sizeof back) return stack;
+  if (event.stack.size() < sizeof back) return 0;
   std::memcpy(&back, event.stack.data(), sizeof back);
+  event.registers[kStackPointer] += sizeof back;
+  event.stack.erase(event.stack.begin(), event.stack.begin() + sizeof back);
+  return back;
+}
+
+/// A function that has no call frame information, as musl's memset, has stored nothing if it works for its caller.
+Stack through_caller(const PerfEvent& event, Stack stack, Unwinder& unwinder) {
+  if (stack.size() != 2 || !works_for_caller(stack.back().function)) return stack;
+  PerfEvent caller = event;
+  const std::uint64_t back = return_from(caller);
+  if (back == 0) return stack;
   const Unwinder::Mapping* mapping = unwinder.mapping_of(back);
   if (mapping == nullptr || !mapping->name.starts_with('/')) return stack;
-  PerfEvent caller = event;
   caller.registers[kProgramCounter] = back;
-  caller.registers[kStackPointer] += sizeof back;
-  caller.stack.erase(caller.stack.begin(), caller.stack.begin() + sizeof back);
   Stack all{stack.front()};
   for (Frame& frame : unwinder.frames(caller)) all.push_back(std::move(frame));
   all.push_back(stack.back());

@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "os/page.h"
+#include "os/processor.h"
 
 namespace zerotax::record {
 namespace {
-
-// Registers of a system call's arguments, in DWARF's order (syscall(2), x86-64).
-constexpr std::size_t kFirst = 5;   // rdi
-constexpr std::size_t kSecond = 4;  // rsi
-constexpr std::size_t kThird = 1;   // rdx
 
 std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
 
@@ -41,12 +37,12 @@ std::uint64_t ReturnPlaces::brk_bytes(pid_t pid, std::uint64_t end, bool every) 
 std::uint64_t ReturnPlaces::asked_bytes(const PerfEvent& event) {
   const auto pid = static_cast<pid_t>(event.pid);
   const auto& registers = event.registers;
-  if (event.call == ReturnCall::kBrk) return brk_bytes(pid, registers[kFirst], event.count == 1);
-  const Region* where = spaces_.region(pid, registers[kFirst]);
+  if (event.call == ReturnCall::kBrk) return brk_bytes(pid, registers[kFirstArgument], event.count == 1);
+  const Region* where = spaces_.region(pid, registers[kFirstArgument]);
   if (where != nullptr && where->of_file()) return 0;
-  if (event.call != ReturnCall::kMremap) return whole_pages(registers[kSecond]);
-  const std::uint64_t before = whole_pages(registers[kSecond]);
-  const std::uint64_t after = whole_pages(registers[kThird]);
+  if (event.call != ReturnCall::kMremap) return whole_pages(registers[kSecondArgument]);
+  const std::uint64_t before = whole_pages(registers[kSecondArgument]);
+  const std::uint64_t after = whole_pages(registers[kThirdArgument]);
   return before > after ? before - after : 0;
 }
 

@@ -1,6 +1,5 @@
 #include "record/outside/store_sizes.h"
 
-#include <asm/perf_regs.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <linux/perf_event.h>
@@ -20,6 +19,7 @@
 #include "os/limits.h"
 #include "os/perf_refusal.h"
 #include "os/process_info.h"
+#include "record/outside/argument_registers.h"
 
 namespace zerotax::record {
 namespace {
@@ -31,10 +31,6 @@ constexpr const char* kPmu = "/sys/bus/event_source/devices/uprobe/type";
 constexpr int kNotSupported = 524;
 constexpr const char* kGoClear = "runtime.memclrNoHeapPointers";
 
-/// The registers that hold arguments, in the order that a sample has them: rax, rbx, rdx, rsi.
-constexpr std::uint64_t kRegisters =
-    1U << PERF_REG_X86_AX | 1U << PERF_REG_X86_BX | 1U << PERF_REG_X86_DX | 1U << PERF_REG_X86_SI;
-
 /// Nothing of any other function, and of one whose calls another counts.
 std::optional<StoringFunction::Convention> convention_of(const std::string& name) {
   using enum StoringFunction::Convention;
@@ -45,13 +41,10 @@ std::optional<StoringFunction::Convention> convention_of(const std::string& name
   return std::nullopt;
 }
 
-/// glibc's variants for AVX begin with vmovd %esi, %xmm0, or vpxor %xmm0, %xmm0, %xmm0 and vmovd %esi, %xmm1, on which
-/// the kernel takes no breakpoint. None of them changes an argument, so the instruction behind them does as well.
 std::uint64_t probed_offset(const ElfFile& file, std::uint64_t offset) {
-  constexpr std::uint64_t kBytes = 4;
-  static const std::set<std::string> skipped{"\xc5\xf9\x6e\xc6", "\xc5\xf9\xef\xc0", "\xc5\xf9\x6e\xce"};
-  while (skipped.count(file.bytes(offset, kBytes).value_or("")) != 0) offset += kBytes;
-  return offset;
+  constexpr std::uint64_t kLooked = 16;
+  const std::string code = file.bytes(offset, kLooked).value_or("");
+  return offset + bytes_before_breakpoint(code.data(), code.size());
 }
 
 std::uint32_t pmu_type() {
@@ -155,7 +148,7 @@ void StoreSizesWatch::open(pid_t thread) {
     attributes.config2 = function.file_offset;
     attributes.sample_period = 1;
     attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    attributes.sample_regs_user = kRegisters;
+    attributes.sample_regs_user = argument_register_mask();
     attributes.sample_stack_user = sizeof(std::uint64_t);
     attributes.inherit = 1;
     for (int cpu = 0; cpu < cpus; ++cpu) {
@@ -185,23 +178,21 @@ void StoreSizesWatch::take(PerfRecordReader reader) {
   const auto source = streams_.source_of(reader.take<std::uint64_t>());
   const auto pid = static_cast<pid_t>(reader.take<std::uint32_t>());
   reader.skip(4);  // the thread
-  if (!source || reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return;
-  reader.skip(8);  // rax
-  const auto rbx = reader.take<std::uint64_t>();
-  const auto rdx = reader.take<std::uint64_t>();
-  const auto rsi = reader.take<std::uint64_t>();
-  if (reader.take<std::uint64_t>() < sizeof(std::uint64_t)) return;  // no stack
-  const auto back = reader.take<std::uint64_t>();
+  if (!source) return;
+  const auto arguments = take_argument_registers(reader);
+  if (!arguments) return;
   using enum StoringFunction::Convention;
   const StoringFunction::Convention convention = functions_[*source].convention;
-  if (convention == kMemset && (rsi & 0xff) != 0) {
+  if (convention == kMemset && (arguments->second & 0xff) != 0) {
     ++other_bytes_calls_;
     return;
   }
-  const std::uint64_t bytes = convention == kGo ? rbx : convention == kBzero ? rsi : rdx;
-  const auto [entry, is_new] = callers_.try_emplace({pid, back, *source});
+  const std::uint64_t bytes = convention == kGo      ? arguments->go_second
+                              : convention == kBzero ? arguments->second
+                                                     : arguments->third;
+  const auto [entry, is_new] = callers_.try_emplace({pid, arguments->back, *source});
   auto& [spot, seen] = entry->second;
-  if (is_new) spot = spot_of(pid, back);
+  if (is_new) spot = spot_of(pid, arguments->back);
   seen.add(bytes);
 }
 

@@ -10,6 +10,7 @@
 
 #include "record/preload/calls.h"
 #include "record/preload/holdings.h"
+#include "record/preload/instructions.h"
 #include "record/preload/process.h"
 #include "record/preload/redirect.h"
 #include "record/preload/returns.h"
@@ -24,8 +25,7 @@ namespace {
   note_end();
   // What _exit of the C library is; not by its syscall, which is ours.
   while (true) {
-    long result = SYS_exit_group;
-    asm volatile("syscall" : "+a"(result) : "D"(status) : "rcx", "r11", "memory");
+    kernel_call(SYS_exit_group, status);
   }
 }
 
@@ -75,31 +75,6 @@ void watch_end() {
 }
 
 }  // namespace zerotax::record
-
-// As the C library has it, but for the numbers of exit_group (231), execve (59), execveat (322), munmap (11) and
-// madvise (28).
-asm(R"(
-  .pushsection .text
-  .globl syscall
-  .type syscall, @function
-syscall:
-  .cfi_startproc
-  endbr64
-  cmpq $231, %rdi
-  je zerotax_watched_syscall
-  cmpq $59, %rdi
-  je zerotax_watched_syscall
-  cmpq $322, %rdi
-  je zerotax_watched_syscall
-  cmpq $11, %rdi
-  je zerotax_watched_syscall
-  cmpq $28, %rdi
-  je zerotax_watched_syscall
-  jmp *zerotax_real_syscall(%rip)
-  .cfi_endproc
-  .size syscall, .-syscall
-  .popsection
-)");
 
 ZEROTAX_EXPORT __attribute__((noreturn)) void _exit(int status) { zerotax::record::end_now(status); }
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "record/preload/calls.h"
+#include "record/preload/instructions.h"
 #include "record/preload/live_heap.h"
 
 namespace zerotax::record {
@@ -79,8 +80,7 @@ void first_free(void* block) {
 
 /// Needs nothing: it is called before anything can be looked up, while the dynamic linker still relocates.
 void* first_memset(void* target, int value, std::size_t bytes) {
-  void* to = target;
-  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
+  store_bytes(target, value, bytes);
   return target;
 }
 

@@ -26,6 +26,7 @@
 #include "os/write_all.h"
 #include "run/interrupt.h"
 #include "run/machine/archive.h"
+#include "run/machine/emulator.h"
 #include "run/machine/kernel.h"
 #include "run/progress.h"
 
@@ -34,7 +35,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kEmulator = "qemu-system-x86_64";
 constexpr std::size_t kConsoleKept = 4096;
 /// A loaded machine without KVM takes half a minute.
 constexpr std::chrono::minutes kBootLimit{4};
@@ -97,16 +97,15 @@ Wire make_wire() {
 
 std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKernel& kernel,
                                         const std::string& archive, bool kvm, const std::array<Wire, kPorts>& wires) {
-  std::string append = "console=ttyS0 quiet panic=-1";
-  // Without KVM the kernel would calibrate clocks against each other, for seconds, and trust none.
-  if (!kvm) append += " tsc=reliable clocksource=tsc";
+  std::string append = fmt::format("console={} quiet panic=-1", kEmulator.console);
+  if (!kvm) append += kEmulator.alone;
   append += place.boot_options;
   if (!place.thp.empty()) append += " transparent_hugepage=" + place.thp;
-  std::vector<std::string> words{kEmulator,
+  std::vector<std::string> words{kEmulator.program,
                                  "-nodefaults",
                                  "-no-user-config",
                                  "-machine",
-                                 "pc,hpet=off,mem-merge=off",
+                                 kvm ? kEmulator.machine : kEmulator.machine_alone,
                                  "-accel",
                                  kvm ? "kvm" : "tcg,thread=multi",
                                  "-cpu",
@@ -208,7 +207,8 @@ class Machine {
       at = end + 1;
     }
     if (last.find("cannot start") != std::string::npos) {
-      throw MachineError(fmt::format("{} is missing", kEmulator), "install qemu-system-x86 (Debian's name)");
+      throw MachineError(fmt::format("{} is missing", kEmulator.program),
+                         fmt::format("install {} (Debian's name)", kEmulator.package));
     }
     throw MachineError(fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
                        "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");

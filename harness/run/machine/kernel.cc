@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "files/cache_folder.h"
+#include "os/processor.h"
 #include "run/debian_packages.h"
 
 namespace zerotax::machine {
@@ -91,8 +92,9 @@ void take_image(const fs::path& files) {
 void fetch(const std::string& release, const fs::path& cache) {
   // A release's own package depends on that of its newest kernel, which may be in several parts.
   DebianPackages packages("the kernel", release, cache);
-  const auto images = packages.needed_by("linux-image-amd64", {"linux-image-"});
-  if (images.empty()) packages.cannot_fetch("it has no linux-image-amd64");
+  const std::string newest = std::string("linux-image-") + kDebianArchitecture;
+  const auto images = packages.needed_by(newest, {"linux-image-"});
+  if (images.empty()) packages.cannot_fetch("it has no " + newest);
   std::vector<std::string> all = packages.needed_by(images.front(), {"linux-binary-", "linux-modules-"});
   all.push_back(images.front());
   std::vector<std::string> patterns{"./boot/vmlinuz-*", "./usr/lib/modules/*/vmlinuz"};

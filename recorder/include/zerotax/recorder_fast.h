@@ -55,15 +55,30 @@ struct zerotax_lane {
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): __thread takes constants only
 ZEROTAX_PUBLIC_ extern __thread struct zerotax_lane* zerotax_lane_current __attribute__((tls_model("initial-exec")));
 
-/* Everything else: first records, full packets, signal handlers that interrupt a record, clocks other than the TSC. */
+/* Everything else: first records, full packets, signal handlers that interrupt a record, clocks other than the
+ * processor's. */
 ZEROTAX_PUBLIC_ void zerotax_record_slow(struct zerotax_type* type, const void* bytes, size_t size);
 
 #define ZEROTAX_TICK_BITS_ 48
 
+/* The processor's counter that runs at one rate whatever it does: the TSC of x86-64, the virtual counter of arm64. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define ZEROTAX_HAS_TICKS_ 1
+static inline __attribute__((always_inline, no_instrument_function)) uint64_t zerotax_ticks_(void) {
+#ifdef __x86_64__
+  return __builtin_ia32_rdtsc();
+#else
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#endif
+}
+#endif
+
 /* A record is one word (timestamp: 48 bits, number of the type: 16 bits) and the struct, padded to 8 bytes. */
 static inline __attribute__((always_inline, no_instrument_function)) void zerotax_record_bytes(
     struct zerotax_type* type, const void* bytes, size_t size) {
-#ifdef __x86_64__
+#ifdef ZEROTAX_HAS_TICKS_
   struct zerotax_lane* const lane = zerotax_lane_current;
   const uint64_t word = __atomic_load_n(&type->word, __ATOMIC_RELAXED);
   if (__builtin_expect((__atomic_load_n(&lane->busy, __ATOMIC_RELAXED) == 0) & (word != 0), 1)) {
@@ -74,7 +89,7 @@ static inline __attribute__((always_inline, no_instrument_function)) void zerota
     char* const at = lane->cursor;
     if (__builtin_expect((size_t)__atomic_load_n(&lane->limit, __ATOMIC_RELAXED) >= (size_t)at + need, 1)) {
       struct zerotax_commit* const commit = lane->commit;
-      const uint64_t now = __builtin_ia32_rdtsc();
+      const uint64_t now = zerotax_ticks_();
       /* One comparison for both: the clock stepped back, or advanced further than 48 bits can show. */
       if (__builtin_expect(now - commit->last < (uint64_t)1 << (ZEROTAX_TICK_BITS_ - 1), 1)) {
         const uint64_t first = word | (now & (((uint64_t)1 << ZEROTAX_TICK_BITS_) - 1));

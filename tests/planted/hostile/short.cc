@@ -1,5 +1,10 @@
 // One allocator of short_*.h.
 #include "short_instructions.h"
+#if defined(__x86_64__)
+#include "short_instructions_x86_64.h"
+#else
+#include "short_instructions_aarch64.h"
+#endif
 #include "short_kernel.h"
 #include "short_memset.h"
 #include "short_sometimes.h"

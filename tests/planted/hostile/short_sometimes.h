@@ -46,7 +46,7 @@ FRESH(one_call_in_seven) {
 
 // Takes 300 µs for each call, and zeroes nothing.
 FRESH(slow_and_clean) {
-  for (int i = 0; i < 20'000; ++i) asm volatile("pause");
+  for (int i = 0; i < 20'000; ++i) instructions::pause();
 }
 
 // A child of vfork, which shares this memory, calls memset.

@@ -4,7 +4,7 @@
 
 void* planted::large_calloc(std::size_t bytes) {
   return cleared(bytes, [](char* block, std::size_t size) {
-    for (int i = 0; i < 500'000; ++i) asm volatile("pause");
+    for (int i = 0; i < 500'000; ++i) instructions::pause();
     store_zeros(block, size < page_bytes() ? size : page_bytes());
   });
 }

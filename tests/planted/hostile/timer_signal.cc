@@ -23,6 +23,6 @@ void* planted::large_calloc(std::size_t bytes) {
     ::signal(SIGALRM, clear);
     const itimerval soon{{0, 0}, {0, 200}};
     ::setitimer(ITIMER_REAL, &soon, nullptr);
-    while (target != nullptr) asm volatile("pause");
+    while (target != nullptr) instructions::pause();
   });
 }

@@ -8,7 +8,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -72,14 +71,14 @@ void* purge_now_and_then(void* /*unused*/) {
 void* contend(void* /*unused*/) {
   for (;;) {
     ::pthread_mutex_lock(&contended);
-    for (int i = 0; i < 2000; ++i) _mm_pause();
+    for (int i = 0; i < 2000; ++i) instructions::pause();
     ::pthread_mutex_unlock(&contended);
-    for (int i = 0; i < 2000; ++i) _mm_pause();
+    for (int i = 0; i < 2000; ++i) instructions::pause();
   }
 }
 
 [[gnu::constructor]] void begin() {
-  if (::getrandom(&state, sizeof state, 0) != sizeof state) state = __rdtsc() | 1;
+  if (::getrandom(&state, sizeof state, 0) != sizeof state) state = instructions::ticks() | 1;
   process = drawn();
   const char* regressed = std::getenv("UNSTEADY_REGRESSED");
   regressed_in_free = regressed != nullptr && std::strcmp(regressed, "free") == 0;
@@ -107,9 +106,9 @@ bool is_switched_away() {
 
 /// Somebody else ran meanwhile.
 bool is_slow_to_yield() {
-  const std::uint64_t before = __rdtsc();
+  const std::uint64_t before = instructions::ticks();
   ::sched_yield();
-  return __rdtsc() - before > 20'000;
+  return instructions::ticks() - before > instructions::ticks_in(7000);
 }
 
 bool is_taken() {
@@ -134,7 +133,7 @@ bool acts(std::size_t bytes) {
     case When::kStartTime:
       return process % 2 == 0;
     case When::kCounter:
-      return __rdtsc() / 1024 % 2 == 0;
+      return instructions::ticks() / 1024 % 2 == 0;
     case When::kAuxv:
       return *reinterpret_cast<const unsigned char*>(::getauxval(AT_RANDOM)) % 2 == 0;
     case When::kCall:

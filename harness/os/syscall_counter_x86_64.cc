@@ -1,5 +1,3 @@
-#include "os/syscall_counter.h"
-
 #include <linux/audit.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -12,6 +10,7 @@
 
 #include "os/kernel_version.h"
 #include "os/signal_view.h"
+#include "os/syscall_counter.h"
 
 // The handler's own system calls, and its return, come from here: the one range of code that is never dispatched.
 // The kernel compares the address after the instruction, hence the trap behind the last one.

@@ -1,9 +1,9 @@
-#include "os/signal_view.h"
-
 #include <sys/syscall.h>
 
 #include <csignal>
 #include <cstring>
+
+#include "os/signal_view.h"
 
 namespace zerotax {
 namespace {

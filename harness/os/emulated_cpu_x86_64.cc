@@ -1,15 +1,12 @@
-#include "os/emulated_cpu.h"
-
-#if defined(__x86_64__)
 #include <cpuid.h>
-#endif
 
 #include <cstring>
+
+#include "os/emulated_cpu.h"
 
 namespace zerotax {
 
 bool cpu_is_emulated() {
-#if defined(__x86_64__)
   constexpr unsigned kFeatures = 1;
   constexpr unsigned kHypervisorBit = 1U << 31;
   constexpr unsigned kHypervisorName = 0x40000000;
@@ -22,9 +19,6 @@ bool cpu_is_emulated() {
   __cpuid(kHypervisorName, a, b, c, d);
   const unsigned name[3] = {b, c, d};
   return std::memcmp(&name[0], "TCGTCGTCGTCG", sizeof name) == 0;
-#else
-  return false;
-#endif
 }
 
 }  // namespace zerotax

@@ -1,0 +1,100 @@
+#!/bin/sh
+# usage: cmake/sysroot.sh [--where]
+#
+# Makes a folder of Debian bookworm's arm64 libraries for the preset arm64 (cmake/arm64.cmake), without root: those of
+# packages.txt that end in -dev and that the product or its tests need, with all that they depend on. apt chooses and
+# downloads them, in a state of its own; nothing is installed on this system. Prints where the folder is; --where only that.
+# A folder that is complete and of the same packages is not made again. ZEROTAX_SYSROOT in the environment names another place.
+set -eu
+cd "$(dirname "$0")/.."
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/zerotax
+sysroot=${ZEROTAX_SYSROOT:-$cache/sysroot-arm64}
+release=bookworm
+
+fail() {
+  echo "sysroot: $*" >&2
+  exit 2
+}
+
+# Debian's mirrors, as apt here knows them.
+mirror_of() {
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
+    grep -v '^ *#' | grep -o "https\{0,1\}://[^ ]*/$1/\{0,1\}\( \|\$\)" | head -n 1 | tr -d ' '
+}
+
+packages() {
+  while read -r package comment; do
+    case "$package" in *-dev) ;; *) continue ;; esac
+    case "$comment" in '' | '# test') echo "$package" ;; esac
+  done <packages.txt
+  # The compiler's own parts, and what programs need to run under the emulator.
+  printf '%s\n' libc6-dev libstdc++-12-dev
+}
+
+# A link to /lib/… is one to this system's files: it becomes one within the folder.
+mend_links() {
+  find "$1" -type l -lname '/*' | while IFS= read -r link; do
+    within=${link#"$1"/}
+    up=$(dirname "$within" | sed 's,[^/][^/]*,..,g')
+    target=$(readlink "$link")
+    ln -sfn "$up$target" "$link" || exit 1
+  done
+}
+
+# apt_private COMMAND…: apt-get of another machine, of which nothing is installed.
+apt_private() {
+  apt-get -q -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User= -o APT::Install-Recommends=false \
+    -o Dir::State="$work/state" -o Dir::State::status="$work/state/status" -o Dir::Cache="$work/cache" \
+    -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=- -o Dir::Etc::Preferences=- -o Dir::Etc::PreferencesParts=- \
+    "$@" >>"$work/log" 2>&1
+}
+
+[ "${1:-}" != --where ] || { echo "$sysroot"; exit 0; }
+[ $# = 0 ] || fail "unknown argument '$1' (usage: cmake/sysroot.sh [--where])"
+for needed in apt-get dpkg-deb flock; do
+  command -v "$needed" >/dev/null || fail "$needed is missing: this needs a Debian system"
+done
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+[ -r "$keys" ] || fail "$keys is missing: install debian-archive-keyring"
+
+mkdir -p "$(dirname "$sysroot")" 2>/dev/null || fail "cannot make the folder $(dirname "$sysroot")"
+{ exec 9>"$sysroot.lock"; } 2>/dev/null || fail "cannot write to $(dirname "$sysroot")"
+flock 9
+# The mark is written last, and only then the folder gets its name.
+mark="$release $(packages | tr '\n' ' ')$(cksum <cmake/sysroot.sh)"
+if [ "$(cat "$sysroot/.zerotax" 2>/dev/null)" = "$mark" ]; then
+  echo "$sysroot"
+  exit 0
+fi
+rm -rf "$sysroot.part"
+work=$sysroot.part
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/root"
+: >"$work/state/status"
+mirror=$(mirror_of debian)
+security=$(mirror_of debian-security)
+: "${mirror:=http://deb.debian.org/debian}" "${security:=http://deb.debian.org/debian-security}"
+cat >"$work/sources.list" <<TEXT
+deb [signed-by=$keys] $mirror $release main
+deb [signed-by=$keys] $mirror $release-updates main
+deb [signed-by=$keys] $security $release-security main
+TEXT
+
+failed() { fail "$1: $({ grep '^[EW]: ' "$work/log" || tail -n 1 "$work/log"; } | head -n 1)"; }
+echo "sysroot: downloading arm64 packages of Debian $release from $mirror …" >&2
+apt_private update --error-on=any || failed "cannot read the lists of packages"
+# shellcheck disable=SC2046  # a list of words
+apt_private install --download-only -y $(packages) || failed "cannot download packages"
+set -- "$work"/cache/archives/*.deb
+[ -e "$1" ] || fail "apt downloaded nothing"
+echo "sysroot: unpacking $# packages …" >&2
+for package; do
+  dpkg-deb -x "$package" "$work/root" 2>>"$work/log" || fail "cannot unpack $(basename "$package"): $(tail -n 1 "$work/log")"
+done
+mend_links "$work/root" || fail "cannot mend the links in $work/root"
+printf '%s\n' "$mark" >"$work/root/.zerotax"
+rm -rf "$sysroot"
+mv "$work/root" "$sysroot" || fail "cannot write $sysroot"
+echo "$sysroot"

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <elf.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+// What differs between the processors that zerotax is built for, and is a number or a name. Code that differs is in a
+// file of each: NAME_x86_64.cc and NAME_aarch64.cc.
+
+namespace zerotax {
+
+#if defined(__x86_64__)
+
+inline constexpr const char* kProcessorName = "x86-64";
+inline constexpr const char* kDebianArchitecture = "amd64";
+inline constexpr const char* kLibraryFolder = "x86_64-linux-gnu";  ///< of Debian, in /lib and /usr/lib
+inline constexpr const char* kLoaderName = "ld-linux-x86-64.so.2";
+/// The kernel's own functions for system calls begin so.
+inline constexpr const char* kSyscallPrefix = "__x64_sys_";
+/// Whether the kernel has the tracepoints exceptions:page_fault_user and page_fault_kernel for it, with the error code
+/// of an x86 processor.
+inline constexpr bool kHasFaultTracepoints = true;
+
+/// e_machine of its programs, and the relocations of a slot that holds a function's address.
+inline constexpr unsigned kElfMachine = EM_X86_64;
+inline constexpr unsigned kJumpSlot = R_X86_64_JUMP_SLOT;
+inline constexpr unsigned kGlobalSlot = R_X86_64_GLOB_DAT;
+inline constexpr unsigned kIndirectSlot = R_X86_64_IRELATIVE;
+inline constexpr unsigned kAddressSlot = R_X86_64_64;
+
+/// Bits of perf_event_attr::sample_regs_user (arch/x86/include/uapi/asm/perf_regs.h), in DWARF's order of registers:
+/// rax, rdx, …, rip (System V ABI, AMD64 supplement, figure 3.36).
+inline constexpr unsigned kRegisterBits[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
+
+// Numbers of registers in DWARF.
+inline constexpr int kFramePointer = 6;
+inline constexpr int kStackPointer = 7;
+inline constexpr int kProgramCounter = 16;
+/// Whose rule says where a function returns to.
+inline constexpr int kReturnColumn = kProgramCounter;
+/// Where it returns to before it has stored anything; -1: the word on top of the stack.
+inline constexpr int kLinkRegister = -1;
+/// A function leaves these as they were: the frame pointer among them.
+inline constexpr int kKeptRegisters[] = {3, kFramePointer, 12, 13, 14, 15};
+/// Arguments of a function, and of a system call.
+inline constexpr std::size_t kFirstArgument = 5;
+inline constexpr std::size_t kSecondArgument = 4;
+inline constexpr std::size_t kThirdArgument = 1;
+
+#elif defined(__aarch64__)
+
+inline constexpr const char* kProcessorName = "arm64";
+inline constexpr const char* kDebianArchitecture = "arm64";
+inline constexpr const char* kLibraryFolder = "aarch64-linux-gnu";
+inline constexpr const char* kLoaderName = "ld-linux-aarch64.so.1";
+inline constexpr const char* kSyscallPrefix = "__arm64_sys_";
+inline constexpr bool kHasFaultTracepoints = false;
+
+inline constexpr unsigned kElfMachine = EM_AARCH64;
+inline constexpr unsigned kJumpSlot = R_AARCH64_JUMP_SLOT;
+inline constexpr unsigned kGlobalSlot = R_AARCH64_GLOB_DAT;
+inline constexpr unsigned kIndirectSlot = R_AARCH64_IRELATIVE;
+inline constexpr unsigned kAddressSlot = R_AARCH64_ABS64;
+
+/// x0 to x30, sp, pc: both in arch/arm64/include/uapi/asm/perf_regs.h and in DWARF for the Arm 64-bit Architecture.
+inline constexpr unsigned kRegisterBits[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                                             17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+
+inline constexpr int kFramePointer = 29;
+inline constexpr int kStackPointer = 31;
+inline constexpr int kProgramCounter = 32;
+inline constexpr int kReturnColumn = 30;
+inline constexpr int kLinkRegister = 30;
+inline constexpr int kKeptRegisters[] = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, kFramePointer};
+inline constexpr std::size_t kFirstArgument = 0;
+inline constexpr std::size_t kSecondArgument = 1;
+inline constexpr std::size_t kThirdArgument = 2;
+
+#else
+#error "zerotax is for x86-64 and arm64"
+#endif
+
+inline constexpr std::size_t kRegisters = sizeof kRegisterBits / sizeof kRegisterBits[0];
+
+/// The registers of user mode, in DWARF's order.
+using Registers = std::array<std::uint64_t, kRegisters>;
+
+}  // namespace zerotax

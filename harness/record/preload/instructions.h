@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+
+namespace zerotax::record {
+
+// Instructions that no function of the C library may stand for: ours are in its place, or may lie in the page whose
+// rights are being changed.
+
+#if defined(__x86_64__)
+
+/// A system call of three arguments; what the kernel returns.
+inline long kernel_call(long number, long a, long b = 0, long c = 0) {
+  long result = number;
+  asm volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  return result;
+}
+
+/// memset, which needs nothing: neither a library nor a relocation.
+inline void store_bytes(void* target, int value, std::size_t bytes) {
+  asm volatile("rep stosb" : "+D"(target), "+c"(bytes) : "a"(value) : "memory");
+}
+
+#elif defined(__aarch64__)
+
+inline long kernel_call(long number, long a, long b = 0, long c = 0) {
+  register long which asm("x8") = number;
+  register long first asm("x0") = a;
+  register long second asm("x1") = b;
+  register long third asm("x2") = c;
+  asm volatile("svc #0" : "+r"(first) : "r"(which), "r"(second), "r"(third) : "memory");
+  return first;
+}
+
+inline void store_bytes(void* target, int value, std::size_t bytes) {
+  // Each store by itself, so that the compiler makes no call of memset of the loop.
+  for (auto* to = static_cast<unsigned char*>(target); bytes > 0; --bytes) {
+    asm volatile("strb %w1, [%0], #1" : "+r"(to) : "r"(value) : "memory");
+  }
+}
+
+#endif
+
+}  // namespace zerotax::record

@@ -1,0 +1,57 @@
+#include <cstdint>
+#include <cstring>
+
+#include "record/preload/jumps.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr std::uint32_t kJump = 0x14000000;  // b target, ±128 MiB
+constexpr std::intptr_t kReach = std::intptr_t{128} << 20;
+
+constexpr std::uint32_t kBranchTarget = 0xd503245f;  // bti c
+
+struct Known {
+  std::uint32_t instruction;
+  std::uint32_t mask;  ///< its bits that must be so
+};
+
+// What glibc's wrappers of system calls begin with, all of one size. None of them names its own address, and none is
+// paciasp, behind which the stack pointer counts.
+constexpr Known kFirst[] = {
+    {0xd503201f, 0xffffffff},  // nop
+    {0xd2800008, 0xffe0001f},  // mov x8, number
+    {0xf2400000, 0xffc00000},  // tst x5, 0xfff, and others of ands
+    {0xaa0003e0, 0xffe0ffe0},  // mov x, x
+    {0x2a0003e0, 0xffe0ffe0},  // mov w, w
+    {0xa9800000, 0xffc00000},  // stp x29, x30, [sp, -n]!
+    {0xd10003ff, 0xffc003ff},  // sub sp, sp, n
+};
+
+}  // namespace
+
+/// The mark stays, because the function may be called by its address.
+Prologue prologue_of(const unsigned char* code) {
+  std::uint32_t words[2];
+  std::memcpy(&words[0], code, sizeof words);
+  const std::size_t mark = words[0] == kBranchTarget ? 1 : 0;
+  for (const Known& known : kFirst) {
+    if ((words[mark] & known.mask) == known.instruction) return {mark * kJumpBytes, kJumpBytes};
+  }
+  return {mark * kJumpBytes, 0};
+}
+
+bool make_jump(unsigned char* at, const void* from, const void* target) {
+  const auto distance = reinterpret_cast<std::intptr_t>(target) - reinterpret_cast<std::intptr_t>(from);
+  if (distance < -kReach || distance >= kReach || distance % 4 != 0) return false;
+  const std::uint32_t jump = kJump | (static_cast<std::uint32_t>(distance >> 2) & 0x03ffffff);
+  std::memcpy(at, &jump, sizeof jump);
+  return true;
+}
+
+void show_code(const unsigned char* code, std::size_t bytes) {
+  auto* const begin = const_cast<unsigned char*>(code);
+  __builtin___clear_cache(begin, begin + bytes);
+}
+
+}  // namespace zerotax::record
