@@ -55,7 +55,9 @@ def histories_of(results: Results) -> Histories:
     head = Results(results.source, {key: documents[0][key] for key in ("started", "zerotax_version", "environment")}, [])
     why = [f"{document['allocator']} {version['name']}: {version.get('reason', version['state_words'])}"
            for document, version in rows if "pieces" not in version]
-    return Histories(documents, sizes, words, head, [NOTE, *([f"Not measured: {'; '.join(why)}."] if why else [])])
+    kernels = sorted({document["environment"]["kernel"] for document in documents})
+    notes = [f"Measured with Linux {' and '.join(kernels)}."] if len(kernels) > 1 else []
+    return Histories(documents, sizes, words, head, [NOTE, *notes, *([f"Not measured: {'; '.join(why)}."] if why else [])])
 
 
 def used_words(shown: Histories) -> set[str]:

@@ -58,15 +58,14 @@ def years_block() -> str:
     def at(some: list[int]) -> str:
         return "at " + ", ".join(map(size_text, some))
 
-    known = {document["allocator"]: sum(measured_lines(document), []) for document in documents}
-    releases = sum(known.values(), [])
-    never = [f"{allocator} up to {short(its[-1]['name'])}" for allocator, its in known.items()
-             if its and not any(map(needless, its))]
+    known = [(f"{document['allocator']} {short(version['name'])}", version)
+             for document in documents for line in measured_lines(document) for version in line]
+    never = [name for name, version in known if not needless(version)]
     return wrapped(
-        f"Of {len(releases)} releases of {len(documents)} allocators since {min(each['date'] for each in releases)[:4]}, "
-        f"{sum(map(needless, releases))} write zeros needlessly once a block of the same size has been freed, {at(sizes)} or at "
-        f"some of these sizes. That began {turned(1)}. It ended {turned(0)}. "
-        f"{' and '.join(never)} never {'do' if len(never) > 1 else 'does'}.")
+        f"Of {len(known)} releases of {len(documents)} allocators since {min(version['date'] for _, version in known)[:4]}, "
+        f"{len(known) - len(never)} write zeros needlessly once a block of the same size has been freed, {at(sizes)} or at "
+        f"some of these sizes; {' and '.join(never) or 'none'} {'do' if len(never) > 1 else 'does'} not. That began {turned(1)}. "
+        f"It ended {turned(0)}.")
 
 
 def fork_block() -> str:

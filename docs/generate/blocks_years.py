@@ -1,11 +1,12 @@
-"""docs/history.md: the releases that changed what calloc does, and the commits that bisections named."""
+"""docs/history.md: the commits that bisections named; what turned between two releases."""
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any, NamedTuple
 
 from reference_text import REFERENCE, rows_table
-from zerotax_plots.histories import Version, lines_of, load_all, short, word_at
+from zerotax_plots.histories import Version, lines_of, short, word_at
 from zerotax_plots.units import size_text
 
 PAGE = "docs/history.md"
@@ -37,26 +38,6 @@ def turns_of(document: dict[str, Any], line: list[Version]) -> list[Turn]:
     return turns
 
 
-def changes_of(document: dict[str, Any], line: list[Version]) -> list[str]:
-    """"2.2.6 to 2.2.7, 100 MiB: zeroes needlessly → writes no zeros"."""
-    sizes: dict[tuple[tuple[str, str], tuple[str, str]], list[str]] = {}
-    for turn in turns_of(document, line):
-        sizes.setdefault((turn.between, turn.words), []).append(size_text(turn.size))
-    return [f"{' to '.join(between)}, {', '.join(at)}: {document['words'][old]} → {document['words'][new]}"
-            for (between, (old, new)), at in sizes.items()]
-
-
-def releases_block() -> str:
-    """A row for each line of releases."""
-    rows = []
-    for document in load_all(YEARS).run["histories"]:
-        for versions in measured_lines(document):
-            first, last = short(versions[0]["name"]), short(versions[-1]["name"])
-            span = f"{first} to {last} ({len(versions)})" if len(versions) > 1 else first
-            rows.append([f"{document['allocator']} {span}", "; ".join(changes_of(document, versions)) or "never"])
-    return rows_table(["releases", "later callocs change"], rows)
-
-
 def commit_of(found: dict[str, Any]) -> dict[str, Any]:
     """The one that did it, also where a merge brought it."""
     first = next(found[key] for key in ("first_bad", "first_good") if "na" not in found[key])
@@ -77,11 +58,12 @@ def commits_block() -> str:
         ends = [name_of(found[key]) for key in (("good", "bad") if "na" in found["first_good"] else ("bad", "good"))]
         commit = commit_of(found)
         size = size_text(found["question"]["place"]["size_bytes"])
-        rows.append([found["allocator"], " and ".join(ends),
-                     f"{size}: {first['before']['value']}; then {first['value'].rsplit(' is ', 1)[-1]}",
+        metric, before = first["before"]["value"].rsplit(" is ", 1)
+        rows.append([f"{found['allocator']} {' to '.join(ends)}", f"{'first ' * metric.startswith('first.')}{size}",
+                     f"{before} → {first['value'].rsplit(' is ', 1)[-1]}",
                      f"[{commit['commit'][:8]}](../{file.with_suffix('.txt').relative_to(REFERENCE.parents[1])}): "
-                     f"{commit['subject']}"])
-    return rows_table(["allocator", "between", "from … to", "commit"], rows)
+                     f"{textwrap.shorten(commit['subject'], 40, placeholder='…')}"])
+    return rows_table(["releases", "calloc", "redundant zeroed bytes", "commit"], rows)
 
 
-BLOCKS = {"results/reference/years": releases_block, "results/reference/years bisect": commits_block}
+BLOCKS = {"results/reference/years bisect": commits_block}

@@ -126,7 +126,8 @@ def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path,
     assert faults <= kernel["minor_faults"] <= faults + 2 * 600 + 100 * 60
     zeroed = (16 + ROUNDS + 100) * MIB
     assert zeroed <= kernel["zeroed_bytes"] <= zeroed + (2 * 400 + 100 * 30) * PAGE
-    assert kernel["refilled_bytes"] == pytest.approx((ROUNDS - 1) * MIB, rel=0.05)
+    # Of /proc, looked at now and then: on a busy machine the last rounds of a process may be unseen, never more than there were.
+    assert 0.85 * (ROUNDS - 1) * MIB <= kernel["refilled_bytes"] <= 1.05 * (ROUNDS - 1) * MIB
     outside = found.json["outside"]
     assert (outside["watched"], outside["cgroup"], outside["zeroed_by"]) == ("cgroup", path, "counted")
     assert found.json["command"] == [] and is_na(found.json["run"]["exit_status"])
