@@ -37,6 +37,8 @@ ALLOWED = {
     "harness/os/child_watch.cc": {"char buffer[4096]": BUFFER},
     "harness/os/held_memory.cc": {"std::array<char, 4096>": BUFFER},
     "harness/os/helper_process.h": {"greeting_[4096]": BUFFER},
+    "harness/os/machine_code_aarch64.cc": {
+        "& 3), 21) << 12": "what adrp counts in, whatever the page", "~std::uint64_t{0xfff}) + distance": "the same, and ldr's operand"},
     "harness/os/page.h": {"kLeastPageBytes = 4096": "the least page of any machine"},
     "harness/os/page_tables.cc": {"char text[4096]": BUFFER},
     "harness/os/range_list.cc": {"kFirst = 4096": COUNT},
@@ -45,7 +47,7 @@ ALLOWED = {
     "harness/record/arena.cc": {"kHeadBytes = 4096": "room for the head of a slot"},
     "harness/record/preload/arena.h": {"kExecs = 4096": COUNT},
     "harness/record/preload/redirect.cc": {
-        ".balign 4096": "x86-64 alone", ".fill 4096": "x86-64 alone", "kWaysBytes = 4096": "x86-64 alone"},
+        ".balign 4096": "room for code, in a page of any size", ".fill 4096": "the same", "kWaysBytes = 4096": "the same"},
     "harness/replay/prepare.cc": {"kMostLiveThreads = 4096": COUNT},
     "harness/replay/process/replay_calls.c": {"char found[4096]": BUFFER},
     "harness/run/machine/boot.cc": {"kConsoleKept = 4096": BUFFER},

@@ -68,6 +68,7 @@ def project(folder, text=PROJECT):
     folder.mkdir()
     for name in ("core.h", "core.cc", "planted_never.cc", "planted_memset.cc"):
         shutil.copy(SOURCE / "tests" / "planted" / name, folder)
+    shutil.copy(SOURCE / "tests" / "support" / "instructions.h", folder)
     (folder / "CMakeLists.txt").write_text(text)
     return folder
 
