@@ -38,7 +38,8 @@ ALLOWED = {
     "harness/os/held_memory.cc": {"std::array<char, 4096>": BUFFER},
     "harness/os/helper_process.h": {"greeting_[4096]": BUFFER},
     "harness/os/machine_code_aarch64.cc": {
-        "& 3), 21) << 12": "what adrp counts in, whatever the page", "~std::uint64_t{0xfff}) + distance": "the same, and ldr's operand"},
+        "& 3), 21) << 12": "what adrp counts in, whatever the page",
+        "~std::uint64_t{0xfff}) + distance": "the same, and ldr's operand"},
     "harness/os/page.h": {"kLeastPageBytes = 4096": "the least page of any machine"},
     "harness/os/page_tables.cc": {"char text[4096]": BUFFER},
     "harness/os/range_list.cc": {"kFirst = 4096": COUNT},
