@@ -155,7 +155,7 @@ def test_settings_of_the_programs_own_allocator_only():
 
 def test_what_is_known_when_it_is_interrupted(tmp_path):
     document = tmp_path / "advise.json"
-    text, _ = interrupt("advise", "--all", "--json", document, "--", PROGRAMS / "by_hand", after_s=2)
+    text, _ = interrupt("advise", "--all", "--json", document, "--", PROGRAMS / "refill_by_trim", after_s=1)
     assert "Interrupted" in text
     assert '"complete": false' in document.read_text()
 
