@@ -61,10 +61,11 @@ def years_block() -> str:
     known = [(f"{document['allocator']} {short(version['name'])}", version)
              for document in documents for line in measured_lines(document) for version in line]
     never = [name for name, version in known if not needless(version)]
+    exceptions = f"; {' and '.join(never)} {'do' if len(never) > 1 else 'does'} not" if never else ""
     return wrapped(
         f"Of {len(known)} releases of {len(documents)} allocators since {min(version['date'] for _, version in known)[:4]}, "
         f"{len(known) - len(never)} write zeros needlessly once a block of the same size has been freed, {at(sizes)} or at "
-        f"some of these sizes; {' and '.join(never) or 'none'} {'do' if len(never) > 1 else 'does'} not. That began {turned(1)}. "
+        f"some of these sizes{exceptions}. That began {turned(1)}. "
         f"It ended {turned(0)}.")
 
 

@@ -59,6 +59,7 @@ def commits_block() -> str:
         commit = commit_of(found)
         size = size_text(found["question"]["place"]["size_bytes"])
         metric, before = first["before"]["value"].rsplit(" is ", 1)
+        assert metric.endswith("redundant_zeroed_bytes"), f"{file}: the table has no column for {metric}"
         rows.append([f"{found['allocator']} {' to '.join(ends)}", f"{'first ' * metric.startswith('first.')}{size}",
                      f"{before} → {first['value'].rsplit(' is ', 1)[-1]}",
                      f"[{commit['commit'][:8]}](../{file.with_suffix('.txt').relative_to(REFERENCE.parents[1])}): "

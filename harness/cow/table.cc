@@ -127,13 +127,12 @@ std::string totals_lines(const Cow& cow) {
   const bool by_tracepoints = cow.method == Method::kTracepoints;
   const std::string again =
       totals.refills.value_or(0) > 0 ? fmt::format(" ({} of them again)", known(totals.refills)) : "";
-  const char* by = !by_tracepoints ? kHasFaultTracepoints
-                                         ? "by software events, as an ordinary user: faults in user mode, "
-                                           "classified by which processes share each page"
-                                         : "by software events: faults in user mode, classified by which "
-                                           "processes share each page"
-                   : cow.sampling  ? "by tracepoints"
-                                   : "by tracepoints, every fault";
+  const std::string by = by_tracepoints
+                             ? fmt::format("by tracepoints{}", cow.sampling ? "" : ", every fault")
+                             : fmt::format(
+                                   "by software events{}: faults in user mode, classified by which processes "
+                                   "share each page",
+                                   kHasFaultTracepoints ? ", as an ordinary user" : "");
   std::string text =
       wrap(fmt::format("{}{} copied ({}), {} reused, {} zero-filled{}, {}, in {:.3g} s; counted: {}; {}",
                        cow.sampling ? "about " : "", format_counted(totals.copies, "page"),

@@ -17,8 +17,31 @@ namespace zerotax::largecache {
 namespace {
 
 constexpr std::size_t kMappingSize = kMiB / 2;  // small, for a page fault takes 20 µs in some virtual machines
-const std::size_t kMiddle = 40 * kPage;
-const std::size_t kPart = 20 * kPage;
+constexpr std::size_t kMiddle = 160 * kKiB;
+constexpr std::size_t kPart = 80 * kKiB;
+
+/// Which bytes of a mapping. How long a page is, is known only when the test runs.
+enum class Span { kAll, kFirstPage, kButFirstPage, kPart, kLastPage };
+struct Bytes {
+  std::size_t from;
+  std::size_t count;
+};
+
+Bytes bytes_of(Span span) {
+  switch (span) {
+    case Span::kAll:
+      return {0, kMappingSize};
+    case Span::kFirstPage:
+      return {0, kPage};
+    case Span::kButFirstPage:
+      return {kPage, kMappingSize - kPage};
+    case Span::kPart:
+      return {kMiddle, kPart};
+    case Span::kLastPage:
+      return {kMappingSize - kPage, kPage};
+  }
+  return {};
+}
 
 /// Checks the result when the block has gone: "" or what is wrong.
 using Aftermath = std::function<std::string()>;
@@ -27,19 +50,22 @@ using Deed = std::string (*)(char* block, Aftermath& aftermath);
 
 std::string unless(bool done, const char* what) { return done ? "" : std::string(what) + ": " + std::strerror(errno); }
 
-template <int protection, std::size_t from, std::size_t bytes>
+template <int protection, Span span>
 std::string change_protection(char* block, Aftermath& /*unused*/) {
-  return unless(mprotect(block + from, bytes, protection) == 0, "mprotect");
+  const auto [from, count] = bytes_of(span);
+  return unless(mprotect(block + from, count, protection) == 0, "mprotect");
 }
 
-template <int advice, std::size_t from, std::size_t bytes>
+template <int advice, Span span>
 std::string advise(char* block, Aftermath& /*unused*/) {
-  return unless(madvise(block + from, bytes, advice) == 0, "madvise");
+  const auto [from, count] = bytes_of(span);
+  return unless(madvise(block + from, count, advice) == 0, "madvise");
 }
 
-template <std::size_t from, std::size_t bytes>
+template <Span span>
 std::string lock_in_memory(char* block, Aftermath& /*unused*/) {
-  return unless(syscall(SYS_mlock, block + from, bytes) == 0, "mlock");  // a sanitizer's mlock() does nothing
+  const auto [from, count] = bytes_of(span);
+  return unless(syscall(SYS_mlock, block + from, count) == 0, "mlock");  // a sanitizer's mlock() does nothing
 }
 
 std::string bind_to_node(char* block, Aftermath& /*unused*/) {
@@ -97,9 +123,10 @@ std::string share_all(char* block, Aftermath& /*unused*/) {
   return "";
 }
 
-template <std::size_t from, std::size_t bytes>
+template <Span span>
 std::string unmap(char* block, Aftermath& /*unused*/) {
-  return unless(munmap(block + from, bytes) == 0, "munmap");
+  const auto [from, count] = bytes_of(span);
+  return unless(munmap(block + from, count) == 0, "munmap");
 }
 
 std::string move_away(char* block, Aftermath& aftermath) {
@@ -160,8 +187,8 @@ std::string watch(char* block, Aftermath& aftermath) {
 }
 
 std::string huge_and_not_dumped(char* block, Aftermath& aftermath) {
-  const std::string why = advise<MADV_HUGEPAGE, 0, kMappingSize>(block, aftermath);
-  return why.empty() ? advise<MADV_DONTDUMP, kMiddle, kPart>(block, aftermath) : why;
+  const std::string why = advise<MADV_HUGEPAGE, Span::kAll>(block, aftermath);
+  return why.empty() ? advise<MADV_DONTDUMP, Span::kPart>(block, aftermath) : why;
 }
 
 struct Alteration {
@@ -171,27 +198,26 @@ struct Alteration {
 };
 void PrintTo(const Alteration& alteration, std::ostream* out) { *out << alteration.name; }
 
-const std::size_t kLast = kMappingSize - kPage;
 constexpr Alteration kAlterations[] = {
-    {"all_read_only", &change_protection<PROT_READ, 0, kMappingSize>},
-    {"first_page_read_only", &change_protection<PROT_READ, 0, kPage>},
-    {"part_read_only", &change_protection<PROT_READ, kMiddle, kPart>},
-    {"last_page_read_only", &change_protection<PROT_READ, kLast, kPage>},
-    {"all_without_access", &change_protection<PROT_NONE, 0, kMappingSize>},
-    {"first_page_without_access", &change_protection<PROT_NONE, 0, kPage>},
-    {"part_without_access", &change_protection<PROT_NONE, kMiddle, kPart>},
-    {"last_page_without_access", &change_protection<PROT_NONE, kLast, kPage>},
-    {"part_executable", &change_protection<PROT_READ | PROT_WRITE | PROT_EXEC, kMiddle, kPart>},
-    {"part_locked", &lock_in_memory<kMiddle, kPart>},
-    {"all_locked", &lock_in_memory<0, kMappingSize>},
-    {"part_not_for_children", &advise<MADV_DONTFORK, kMiddle, kPart>},
-    {"part_wiped_in_children", &advise<MADV_WIPEONFORK, kMiddle, kPart>},
-    {"all_not_dumped", &advise<MADV_DONTDUMP, 0, kMappingSize>},
-    {"all_huge", &advise<MADV_HUGEPAGE, 0, kMappingSize>, true},
-    {"part_huge", &advise<MADV_HUGEPAGE, kPage, kMappingSize - kPage>, true},
-    {"part_never_huge", &advise<MADV_NOHUGEPAGE, kMiddle, kPart>, true},
+    {"all_read_only", &change_protection<PROT_READ, Span::kAll>},
+    {"first_page_read_only", &change_protection<PROT_READ, Span::kFirstPage>},
+    {"part_read_only", &change_protection<PROT_READ, Span::kPart>},
+    {"last_page_read_only", &change_protection<PROT_READ, Span::kLastPage>},
+    {"all_without_access", &change_protection<PROT_NONE, Span::kAll>},
+    {"first_page_without_access", &change_protection<PROT_NONE, Span::kFirstPage>},
+    {"part_without_access", &change_protection<PROT_NONE, Span::kPart>},
+    {"last_page_without_access", &change_protection<PROT_NONE, Span::kLastPage>},
+    {"part_executable", &change_protection<PROT_READ | PROT_WRITE | PROT_EXEC, Span::kPart>},
+    {"part_locked", &lock_in_memory<Span::kPart>},
+    {"all_locked", &lock_in_memory<Span::kAll>},
+    {"part_not_for_children", &advise<MADV_DONTFORK, Span::kPart>},
+    {"part_wiped_in_children", &advise<MADV_WIPEONFORK, Span::kPart>},
+    {"all_not_dumped", &advise<MADV_DONTDUMP, Span::kAll>},
+    {"all_huge", &advise<MADV_HUGEPAGE, Span::kAll>, true},
+    {"part_huge", &advise<MADV_HUGEPAGE, Span::kButFirstPage>, true},
+    {"part_never_huge", &advise<MADV_NOHUGEPAGE, Span::kPart>, true},
     {"part_huge_and_not_dumped", &huge_and_not_dumped},
-    {"all_mergeable", &advise<MADV_MERGEABLE, 0, kMappingSize>},
+    {"all_mergeable", &advise<MADV_MERGEABLE, Span::kAll>},
     {"part_bound_to_a_node", &bind_to_node},
     {"last_page_named", &name_mapping},
     {"part_sealed", &seal},
@@ -199,10 +225,10 @@ constexpr Alteration kAlterations[] = {
     {"part_a_private_file", &map_file<MAP_PRIVATE>},
     {"part_shared_memory", &map_shared},
     {"all_shared", &share_all},
-    {"part_unmapped", &unmap<kMiddle, kPart>},
-    {"first_page_unmapped", &unmap<0, kPage>},
-    {"last_page_unmapped", &unmap<kLast, kPage>},
-    {"all_unmapped", &unmap<0, kMappingSize>},
+    {"part_unmapped", &unmap<Span::kPart>},
+    {"first_page_unmapped", &unmap<Span::kFirstPage>},
+    {"last_page_unmapped", &unmap<Span::kLastPage>},
+    {"all_unmapped", &unmap<Span::kAll>},
     {"part_moved_away", &move_away},
     {"all_watched_for_missing_pages", &watch<UFFDIO_REGISTER_MODE_MISSING>},
     {"all_watched_for_writes", &watch<UFFDIO_REGISTER_MODE_WP>},

@@ -24,8 +24,8 @@ constexpr std::uint64_t kFrame = (std::uint64_t{1} << 55) - 1;
 char* memory = nullptr;
 int pagemap = -1;
 
-/// What the kernel writes to for the looks lies in one page. It is write-protected by a fork, too; its fault must not
-/// come after the count of faults was taken, and before it is told. 64 KiB: the largest page of any machine.
+/// Everything that the kernel writes while it answers lies in one page. A fork write-protects that page, too, and its
+/// fault must not come between counting the faults and printing the count. No machine has pages of more than 64 KiB.
 struct alignas(65536) Looks {
   std::uint64_t entry;
   rusage usage;

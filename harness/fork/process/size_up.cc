@@ -55,19 +55,20 @@ bool populate(std::uint64_t bytes, TargetSize::Kind kind) {
   auto* begin = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(memory) + kHuge - 1) & ~(kHuge - 1));
   ::madvise(begin, bytes, kind == TargetSize::Kind::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   if (kind == TargetSize::Kind::kDontFork && ::madvise(begin, bytes, MADV_DONTFORK) != 0) return false;
-  for (std::uint64_t at = 0; at < bytes; at += page_bytes()) *static_cast<volatile unsigned char*>(begin + at) = 1;
+  const std::uint64_t page = page_bytes();
+  for (std::uint64_t at = 0; at < bytes; at += page) *static_cast<volatile unsigned char*>(begin + at) = 1;
   return true;
 }
 
 bool map_apart(std::uint64_t mappings) {
   if (mappings == 0) return true;
-  void* memory =
-      ::mmap(nullptr, 2 * mappings * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::uint64_t page = page_bytes();
+  void* memory = ::mmap(nullptr, 2 * mappings * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
-  ::madvise(memory, 2 * mappings * page_bytes(), MADV_NOHUGEPAGE);
+  ::madvise(memory, 2 * mappings * page, MADV_NOHUGEPAGE);
   auto* at = static_cast<unsigned char*>(memory);
-  for (std::uint64_t i = 0; i < mappings; ++i, at += 2 * page_bytes()) {
-    if (::munmap(at + page_bytes(), page_bytes()) != 0) return false;
+  for (std::uint64_t i = 0; i < mappings; ++i, at += 2 * page) {
+    if (::munmap(at + page, page) != 0) return false;
     *static_cast<volatile unsigned char*>(at) = 1;
   }
   return true;

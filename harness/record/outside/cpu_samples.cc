@@ -7,7 +7,6 @@
 #include "record/outside/functions.h"
 
 namespace zerotax::record {
-namespace {}  // namespace
 
 std::optional<SampledTime> sampled_time(std::uint64_t hits, std::uint64_t trials, std::uint64_t ns) {
   if (trials == 0) return std::nullopt;

@@ -6,11 +6,6 @@
 #include "os/processor.h"
 
 namespace zerotax::record {
-namespace {
-
-std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
-
-}  // namespace
 
 void ReturnPlaces::change(const PerfEvent& event) {
   const auto pid = static_cast<pid_t>(event.pid);
@@ -25,7 +20,7 @@ void ReturnPlaces::change(const PerfEvent& event) {
 /// the kernel reported of it when it grew. `every`: no call was missed.
 std::uint64_t ReturnPlaces::brk_bytes(pid_t pid, std::uint64_t end, bool every) {
   if (end == 0) return 0;
-  const std::uint64_t asked = whole_pages(end);
+  const std::uint64_t asked = page_ceiling(end);
   const auto [last, is_first] = heap_end_.try_emplace(pid, asked);
   const std::uint64_t before = last->second;
   last->second = asked;
@@ -40,9 +35,9 @@ std::uint64_t ReturnPlaces::asked_bytes(const PerfEvent& event) {
   if (event.call == ReturnCall::kBrk) return brk_bytes(pid, registers[kFirstArgument], event.count == 1);
   const Region* where = spaces_.region(pid, registers[kFirstArgument]);
   if (where != nullptr && where->of_file()) return 0;
-  if (event.call != ReturnCall::kMremap) return whole_pages(registers[kSecondArgument]);
-  const std::uint64_t before = whole_pages(registers[kSecondArgument]);
-  const std::uint64_t after = whole_pages(registers[kThirdArgument]);
+  if (event.call != ReturnCall::kMremap) return page_ceiling(registers[kSecondArgument]);
+  const std::uint64_t before = page_ceiling(registers[kSecondArgument]);
+  const std::uint64_t after = page_ceiling(registers[kThirdArgument]);
   return before > after ? before - after : 0;
 }
 

@@ -2,14 +2,14 @@
 
 namespace zerotax::machine {
 
-/// QEMU of this processor, and what it is told besides.
+/// The QEMU that emulates this processor, and its options.
 struct Emulator {
   const char* program;
   const char* package;        ///< of Debian
   const char* machine;        ///< -machine, with KVM
-  const char* machine_alone;  ///< and without
+  const char* machine_alone;  ///< without KVM
   const char* console;        ///< the kernel's name for the serial line
-  const char* alone;          ///< of the kernel's command line, where there is no KVM
+  const char* alone;          ///< added to the kernel's command line without KVM
 };
 
 #if defined(__x86_64__)
