@@ -82,7 +82,7 @@ std::string read_by_ring(char* there) {
   entry->opcode = IORING_OP_READ;
   entry->fd = file;
   entry->addr = reinterpret_cast<std::uint64_t>(there);
-  entry->len = kWritten;
+  entry->len = static_cast<std::uint32_t>(kWritten);
   *reinterpret_cast<unsigned*>(submissions + parameters.sq_off.array) = 0;
   reinterpret_cast<std::atomic<unsigned>*>(submissions + parameters.sq_off.tail)->store(1);
   const long done = syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
