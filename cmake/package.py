@@ -1,5 +1,7 @@
 """Makes what can be used without a compiler, from a build: package.py BUILD FOLDER.
 
+The build may be for arm64 (./run arm64): libraries are then those of the folder that cmake/sysroot.sh made.
+
 FOLDER gets a tree that can be unpacked anywhere (.tar.xz), a wheel for pip with the same tree in it, the Debian package, a list
 of others' libraries that are in them (CycloneDX 1.5), and SHA256SUMS. The tree has the libraries of Debian that the programs
 need, but not glibc: the system must have the version that they were built with, or a later one. The archive and the wheel are
@@ -41,53 +43,95 @@ def is_elf(path):
     return path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF"
 
 
-def needed_by(program):
-    """The libraries that the loader finds for a program, but glibc's: {soname: path}."""
-    done = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)  # 1: it is static
-    found = re.findall(r"^\s+(\S+) => (\S+) \(", done.stdout, re.MULTILINE)
-    missing = re.findall(r"^\s+(\S+) => not found", done.stdout, re.MULTILINE)
-    if missing:
-        sys.exit(f"package: {program} lacks {' '.join(missing)}: build it again")
-    return {name: pathlib.Path(path) for name, path in found if not OF_GLIBC.match(name)}
+def libraries_of(program):
+    """The names of the libraries that it asks for, but glibc's."""
+    done = subprocess.run(["patchelf", "--print-needed", program], capture_output=True, text=True, check=False)  # 1: it is static
+    return [name for name in done.stdout.split() if not OF_GLIBC.match(name)]
 
 
-def bundle(tree):
+class System:
+    """Debian's files of a machine: this one's, or those that were unpacked in a folder."""
+
+    def __init__(self, machine):
+        own = machine == os.uname().machine
+        self.machine = machine
+        self.architecture = {"x86_64": "amd64", "aarch64": "arm64"}[machine]
+        self.root = pathlib.Path("/" if own else said_by(pathlib.Path(__file__).parent / "sysroot.sh", "--where").strip())
+        self.folders = [self.root / lib / f"{machine}-linux-gnu" for lib in ("lib", "usr/lib")]
+        self.dpkg_query = ["dpkg-query", *([] if own else [f"--admindir={self.root}/var/lib/dpkg"])]
+
+    def needed_by(self, program, own):
+        """The libraries that the loader finds for a program, but glibc's and our own: {soname: path}."""
+        found, asked = {}, [program]
+        while asked:
+            for name in libraries_of(asked.pop()):
+                if name in found or name in own:
+                    continue
+                where = [folder / name for folder in self.folders if (folder / name).exists()]
+                if not where:
+                    sys.exit(f"package: {program} lacks {name}: build it again")
+                found[name] = where[0]
+                asked.append(where[0])
+        return found
+
+    def owner(self, path):
+        """The package of a file: its name, version and source."""
+        inside = pathlib.Path("/") / path.relative_to(self.root)
+        target = pathlib.Path("/") / path.resolve().relative_to(self.root)
+        # Where /lib is a link to /usr/lib, dpkg may know the file by either name.
+        for each in dict.fromkeys([inside, target, pathlib.Path("/usr") / inside.relative_to("/")]):
+            name = subprocess.run([*self.dpkg_query, "-S", each], capture_output=True, text=True, check=False).stdout.split(":")[0]
+            if name:
+                words = said_by(*self.dpkg_query, "-W", "-f", "${Version} ${source:Package}\n", name).splitlines()[0].split()
+                return name, *words
+        return sys.exit(f"package: {path} is of no Debian package: its version and licence are not known")
+
+
+def machine_of(program):
+    """Whose program it is, by its ELF header: "aarch64"."""
+    return {62: "x86_64", 183: "aarch64"}[int.from_bytes(program.read_bytes()[18:20], "little")]
+
+
+def bundle(tree, system):
     """Puts the libraries of others beside ours, and lets everything find them from where it is. Returns {soname: path here}."""
     ours = tree / "lib" / "zerotax"
     programs = [path for path in sorted(ours.rglob("*")) if is_elf(path)]
     own = {path.name for path in programs}
-    needed = {program: needed_by(program) for program in programs}
-    bundled = {name: path for libraries in needed.values() for name, path in libraries.items() if name not in own}
+    bundled = {name: path for program in programs for name, path in system.needed_by(program, own).items()}
     for name, path in sorted(bundled.items()):
         shutil.copyfile(path, ours / "lib" / name)
         (ours / "lib" / name).chmod(0o755)
         subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", ours / "lib" / name], check=True)
-    for program, libraries in needed.items():
-        if libraries:
+    for program in programs:
+        if libraries_of(program):
             subprocess.run(["patchelf", "--set-rpath", "$ORIGIN/../lib", program], check=True)
     return bundled
 
 
-def parts_list(version, bundled, tree):
+def parts_list(version, bundled, tree, system):
     """What the tree has of others, as a document, and their licences beside it."""
     parts = []
-    architecture = said_by("dpkg", "--print-architecture").strip()
     for name, path in sorted(bundled.items()):
-        # Where /lib is a link to /usr/lib, dpkg may know the file by either name.
-        for each in dict.fromkeys([path, path.resolve(), pathlib.Path("/usr") / path.relative_to("/")]):
-            owner = subprocess.run(["dpkg-query", "-S", each], capture_output=True, text=True, check=False).stdout.split(":")[0]
-            if owner:
-                break
-        if not owner:
-            sys.exit(f"package: {path} is of no Debian package: its version and licence are not known")
-        number, source = said_by("dpkg-query", "-W", "-f", "${Version} ${source:Package}\n", owner).splitlines()[0].split()
-        shutil.copyfile(f"/usr/share/doc/{owner}/copyright", tree / "share" / "doc" / "zerotax" / f"copyright.{owner}")
+        owner, number, source = system.owner(path)
+        shutil.copyfile(system.root / "usr" / "share" / "doc" / owner / "copyright",
+                        tree / "share" / "doc" / "zerotax" / f"copyright.{owner}")
         parts.append({"type": "library", "name": name, "version": number, "description": f"of Debian's package {owner}",
-                      "purl": f"pkg:deb/debian/{owner}@{number}?arch={architecture}",
+                      "purl": f"pkg:deb/debian/{owner}@{number}?arch={system.architecture}",
                       "properties": [{"name": "source", "value": source}],
                       "hashes": [{"alg": "SHA-256", "content": digest(path)}]})
     return {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
             "metadata": {"component": {"type": "application", "name": "zerotax", "version": version}}, "components": parts}
+
+
+def foreign_depends(build, bundled, system):
+    """cpack's words for what another machine's package depends on: dpkg-shlibdeps knows this machine's only."""
+    if system.root == pathlib.Path("/"):
+        return []
+    known = re.search(r'CPACK_DEBIAN_PACKAGE_DEPENDS "(.*)"', (build / "CPackConfig.cmake").read_text())
+    owners = {system.owner(path)[:2] for path in [*bundled.values(), system.folders[0] / "libc.so.6"]}
+    depends = [*(f"{name} (>= {version})" for name, version in sorted(owners)), *([known[1]] if known and known[1] else [])]
+    return ["-D", "CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF", "-D", f"CPACK_DEBIAN_PACKAGE_ARCHITECTURE={system.architecture}",
+            "-D", f"CPACK_DEBIAN_PACKAGE_DEPENDS={', '.join(depends)}"]
 
 
 def digest(path):
@@ -145,20 +189,21 @@ def write_wheel(tree, folder, version, platform, epoch):
 def main():
     build, folder = (pathlib.Path(each).resolve() for each in sys.argv[1:])
     version = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)[1]
-    machine = os.uname().machine
+    machine = machine_of(build / "bin" / "zerotax")
+    system = System(machine)
     epoch = int(os.environ["SOURCE_DATE_EPOCH"])
     name = f"zerotax-{version}-linux-{machine}"
     tree = folder / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     said_by("cmake", "--install", build, "--prefix", tree, "--strip")
-    bundled = bundle(tree)
-    parts = json.dumps(parts_list(version, bundled, tree), indent=2) + "\n"
+    bundled = bundle(tree, system)
+    parts = json.dumps(parts_list(version, bundled, tree, system), indent=2) + "\n"
     (folder / f"{name}.cdx.json").write_text(parts)
     glibc = needed_glibc(tree)
     write_tar(tree, folder / f"{name}.tar.xz", epoch)
     write_wheel(tree, folder, version, f"manylinux_{glibc.replace('.', '_')}_{machine}", epoch)
-    said_by("cpack", "--config", build / "CPackConfig.cmake", "-B", folder)
+    said_by("cpack", "--config", build / "CPackConfig.cmake", "-B", folder, *foreign_depends(build, bundled, system))
     shutil.rmtree(folder / "_CPack_Packages", ignore_errors=True)
     # For other projects' tests of an emulator or a sandbox (examples/contract): it is static.
     suite = tree / "lib" / "zerotax" / "bin" / "zerotax-contract"

@@ -2,7 +2,7 @@
 # usage: cmake/sysroot.sh [--where]
 #
 # Makes a folder of Debian bookworm's arm64 libraries for the preset arm64 (cmake/arm64.cmake), without root: those of
-# packages.txt that end in -dev and that the product or its tests need, with all that they depend on. apt chooses and
+# packages.txt that end in -dev and that the product or its tests need, and what tests run, with all that they depend on. apt chooses and
 # downloads them, in a state of its own; nothing is installed on this system. Prints where the folder is; --where only that.
 # A folder that is complete and of the same packages is not made again. ZEROTAX_SYSROOT in the environment names another place.
 set -eu
@@ -28,8 +28,9 @@ packages() {
     case "$package" in *-dev) ;; *) continue ;; esac
     case "$comment" in '' | '# test') echo "$package" ;; esac
   done <packages.txt
-  # The compiler's own parts, and what programs need to run under the emulator.
-  printf '%s\n' libc6-dev libstdc++-12-dev
+  # The compiler's own parts, and what the tests need in a virtual machine (tests/arm64).
+  printf '%s\n' libc6-dev libstdc++-12-dev bash coreutils dash findutils grep sed procps util-linux git file \
+    cmake python3 python3-pytest python3-pytest-timeout python3-jsonschema
 }
 
 # A link to /lib/… is one to this system's files: it becomes one within the folder.
@@ -90,9 +91,18 @@ apt_private install --download-only -y $(packages) || failed "cannot download pa
 set -- "$work"/cache/archives/*.deb
 [ -e "$1" ] || fail "apt downloaded nothing"
 echo "sysroot: unpacking $# packages …" >&2
+# Whose file is which, as dpkg-query tells it (--admindir): cmake/package.py asks.
+mkdir -p "$work/root/var/lib/dpkg/info"
 for package; do
   dpkg-deb -x "$package" "$work/root" 2>>"$work/log" || fail "cannot unpack $(basename "$package"): $(tail -n 1 "$work/log")"
+  name=$(dpkg-deb -f "$package" Package)
+  { dpkg-deb -f "$package" | sed '1i Status: install ok installed' && echo; } >>"$work/root/var/lib/dpkg/status"
+  dpkg-deb --fsys-tarfile "$package" | tar -t | sed 's,^[.],,; s,/$,,; s,^$,/.,' >"$work/root/var/lib/dpkg/info/$name.list"
+  if dpkg-deb -f "$package" Multi-Arch | grep -q same; then
+    mv "$work/root/var/lib/dpkg/info/$name.list" "$work/root/var/lib/dpkg/info/$name:arm64.list"
+  fi
 done
+echo 1 >"$work/root/var/lib/dpkg/info/format"
 mend_links "$work/root" || fail "cannot mend the links in $work/root"
 printf '%s\n' "$mark" >"$work/root/.zerotax"
 rm -rf "$sysroot"

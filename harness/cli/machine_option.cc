@@ -61,7 +61,7 @@ std::optional<int> run_on_machine(CLI::App& command) {
   if (place) {
     const std::vector<std::string> words = words_without_place();
     fetch_libraries(words);
-    return machine::run_in_machine(*place, words);
+    return machine::run_in_machine(*place, machine::this_program(*place, words));
   }
   std::vector<std::string> places = machine_places();
   if (command.get_option_no_throw("--shards") != nullptr) places.emplace_back("slurm");

@@ -17,6 +17,8 @@ class SignalView {
   /// Takes SIGSYS for `handler`. Returns nullptr, or why not: the process handles SIGSYS itself.
   const char* install(void (*handler)(int, siginfo_t*, void*), void (*restorer)());
 
+  /// False if something else has taken the signal since install().
+  bool is_ours();
   /// Lets SIGSYS through. False if something else has taken the signal since: dispatch would call that.
   bool begin();
   /// The mask is as the thread left it.
@@ -42,7 +44,6 @@ class SignalView {
   long set_mask(const SystemCall& call, ucontext_t& context);
   long set_action(const SystemCall& call);
   static long set_stack(const SystemCall& call, ucontext_t& context);
-  void return_to(ucontext_t& context);
   void clear_handler_masks();
 
   Action own_;
@@ -51,8 +52,5 @@ class SignalView {
   std::uint64_t handler_masks_ = 0;  ///< signals whose handlers run with SIGSYS blocked, as far as it knows
   bool taken_ = false;
 };
-
-/// The return from a signal handler, from the range of code that is passed over.
-extern "C" void zerotax_sigreturn() __attribute__((visibility("hidden")));
 
 }  // namespace zerotax

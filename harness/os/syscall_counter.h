@@ -7,10 +7,10 @@
 
 namespace zerotax {
 
-/// Counts the system calls of one thread, by number, between begin() and end(): syscall user dispatch (Linux >= 5.11)
-/// sends each as SIGSYS to a handler that counts it and carries it out. In process and unprivileged; one per process.
-/// The thread's view of its signals stays unchanged (os/signal_view.h). x86-64 only: install() refuses elsewhere.
-/// Source: Documentation/admin-guide/syscall-user-dispatch.rst.
+/// Counts the system calls of one thread, by number, between begin() and end(): each comes as SIGSYS to a handler that
+/// counts it and carries it out, by syscall user dispatch on x86-64 and by a filter of seccomp, which stays for good, on
+/// arm64 (os/syscall_trap.h). In process and unprivileged; one per process. The thread's view of its signals stays
+/// unchanged (os/signal_view.h).
 class SyscallCounter {
  public:
   static constexpr std::size_t kNumbers = 512;
@@ -26,7 +26,8 @@ class SyscallCounter {
     ~Observer() = default;
   };
 
-  /// Installs the handler for the calling thread. Returns nullptr, or why system calls cannot be counted here.
+  /// Installs the handler for the calling thread. Returns nullptr, or why system calls cannot be counted here. Where
+  /// the trap stays for good, the thread can no longer start other programs.
   static const char* install();
 
   /// Counting on, from zero. Returns nullptr, or why system calls are not counted (any more).

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "files/temporary_folder.h"
+#include "os/processor.h"
 
 namespace zerotax {
 
@@ -18,7 +19,9 @@ const std::vector<std::string>& debian_releases();
 class DebianPackages {
  public:
   /// `what`: to be fetched, for messages: "the kernel". `cache`: the folder in which keep() makes one of the files.
-  DebianPackages(std::string what, std::string release, std::filesystem::path cache);
+  /// `architecture`: Debian's name of the processor that they are for.
+  DebianPackages(std::string what, std::string release, std::filesystem::path cache,
+                 const std::string& architecture = kDebianArchitecture);
 
   /// The version of a package; nothing if the release has no such package.
   std::optional<std::string> version_of(const std::string& package);

@@ -113,11 +113,18 @@ def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path,
         name = {"path": path, "folder": str(folder), "line": f"0::{path}"}[called]
 
         def work():
-            said = [subprocess.run(joins(folder, static, way, rounds), stdout=subprocess.PIPE, text=True, check=False)
-                    for way, rounds in (("map", ROUNDS), ("forks", 100))]
+            with subprocess.Popen(joins(folder, static, "map", ROUNDS, "attach"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True, bufsize=1) as run:
+                assert run.stdout.readline() == "ready\n"
+                run.stdin.write("\n")
+                counts = run.stdout.readline()
+                time.sleep(0.5)  # of a process that ended at once, the last rounds may go unseen
+                run.stdin.write("\n")
+                assert run.wait() == 5
+            forks = subprocess.run(joins(folder, static, "forks", 100), stdout=subprocess.PIPE, text=True, check=False)
             subprocess.run([static, "map", "300"], stdout=subprocess.DEVNULL, check=False)  # is no concern of the cgroup
-            assert [run.returncode for run in said] == [5, 5]
-            return [list(map(int, run.stdout.split())) for run in said]
+            assert forks.returncode == 5
+            return [list(map(int, text.split())) for text in (counts, forks.stdout)]
 
         counted, found = record_while(tmp_path, ["--cgroup", name], work)
     faults = sum(last - first for first, last in counted) + 100 * MIB // PAGE
@@ -126,8 +133,7 @@ def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path,
     assert faults <= kernel["minor_faults"] <= faults + 2 * 600 + 100 * 60
     zeroed = (16 + ROUNDS + 100) * MIB
     assert zeroed <= kernel["zeroed_bytes"] <= zeroed + (2 * 400 + 100 * 30) * PAGE
-    # Of /proc, looked at now and then: on a busy machine the last rounds of a process may be unseen, never more than there were.
-    assert 0.85 * (ROUNDS - 1) * MIB <= kernel["refilled_bytes"] <= 1.05 * (ROUNDS - 1) * MIB
+    assert 0.95 * (ROUNDS - 1) * MIB <= kernel["refilled_bytes"] <= 1.05 * (ROUNDS - 1) * MIB
     outside = found.json["outside"]
     assert (outside["watched"], outside["cgroup"], outside["zeroed_by"]) == ("cgroup", path, "counted")
     assert found.json["command"] == [] and is_na(found.json["run"]["exit_status"])

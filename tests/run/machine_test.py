@@ -114,6 +114,10 @@ def test_without_qemu_its_package_is_named(tmp_path):
     refused(zerotax("doctor", "--on", f"vm:{image}", PATH=str(tmp_path)), 3, "qemu-system-x86")
 
 
+def test_without_a_build_for_the_other_processor_the_command_that_makes_one_is_named(tmp_path):
+    refused(zerotax("doctor", "--on", f"vm:trixie,arch=aarch64,build={tmp_path}"), 3, str(tmp_path / "bin" / "zerotax"), "./run arm64")
+
+
 def test_what_is_no_kernel_is_refused_with_what_qemu_says(tmp_path):
     if shutil.which("qemu-system-x86_64") is None:
         pytest.skip("no QEMU")

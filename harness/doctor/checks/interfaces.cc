@@ -6,6 +6,7 @@
 #include "doctor/check.h"
 #include "os/page.h"
 #include "os/pagemap.h"
+#include "os/syscall_trap.h"
 #include "os/write_tracker.h"
 
 namespace zerotax::doctor {
@@ -41,9 +42,9 @@ const Check tracking(Topic::kKernel, "write tracking", look_at_tracking);
 
 Finding look_at_dispatch(const Machine& machine) {
   if (!machine.is_this()) return not_asked();
-  constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH; 0 switches off what was never on
-  if (::prctl(kSetDispatch, 0, 0, 0, 0) == 0) return {"syscall user dispatch", Weight::kOk, "", ""};
-  return {NotAvailable{std::strerror(errno)}, Weight::kLimits,
+  const char* refusal = syscall_trap::refusal();
+  if (refusal == nullptr) return {syscall_trap::name(), Weight::kOk, "", ""};
+  return {NotAvailable{refusal}, Weight::kLimits,
           "run, study, thresholds, check: system calls of calloc and free are n/a",
           "run Linux 5.11 or later, and let seccomp permit prctl"};
 }

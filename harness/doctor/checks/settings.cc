@@ -65,6 +65,7 @@ const std::vector<Setting>& settings() {
        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
        "the kernel does not name its clock",
        {{"tsc", "", kOk, "", ""},
+        {"arch_sys_counter", "", kOk, "", ""},
         {"kvm-clock", "", kOk, "", ""},
         {"hyperv_clocksource_tsc_page", "", kOk, "", ""},
         {"*", "", kSpoils,

@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "files/cache_folder.h"
 #include "os/helper_process.h"
 #include "os/input_file.h"
 #include "os/unique_fd.h"
@@ -48,34 +49,34 @@ bool kvm_works() {
 }
 
 /// The words of guest_init.c's struct job.
-std::string job_of(const std::vector<std::string>& words) {
+std::string job_of(const GuestProgram& program) {
   std::string job;
   const auto add = [&](const std::string& word) { job.append(word).append(1, '\0'); };
   add(std::to_string(::getuid()));
   add(std::to_string(::getgid()));
   add(fs::current_path());
+  add(program.system.empty() ? "" : "system");
   std::size_t count = 0;
   while (environ[count] != nullptr) ++count;
   add(std::to_string(count));
   for (std::size_t i = 0; i < count; ++i) add(environ[i]);
-  add(fs::read_symlink("/proc/self/exe"));
-  for (const std::string& word : words) add(word);
+  add(program.path);
+  for (const std::string& word : program.words) add(word);
   return job;
 }
 
-std::string archive_for(const GuestKernel& kernel, const std::vector<std::string>& words) {
-  char init[PATH_MAX];
-  if (!path_beside_this_program("zerotax-guest-init", init, sizeof init) || ::access(init, R_OK) != 0) {
+std::string archive_for(const GuestKernel& kernel, const GuestProgram& program) {
+  if (::access(program.init.c_str(), R_OK) != 0) {
     throw MachineError("zerotax-guest-init, the first process of a virtual machine, is missing beside this program",
                        "build zerotax where the C library can be linked statically (libc6-dev)");
   }
   Archive archive;
-  archive.file("init", 0755, read_input_file(init));
+  archive.file("init", 0755, read_input_file(program.init));
   archive.folder("modules");
   for (const std::string& module : kernel.modules) {
     archive.file("modules/" + fs::path(module).filename().string(), 0644, read_input_file(module));
   }
-  archive.file("job", 0600, job_of(words));
+  archive.file("job", 0600, job_of(program));
   return archive.finish();
 }
 
@@ -96,20 +97,22 @@ Wire make_wire() {
 }
 
 std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKernel& kernel,
-                                        const std::string& archive, bool kvm, const std::array<Wire, kPorts>& wires) {
-  std::string append = fmt::format("console={} quiet panic=-1", kEmulator.console);
-  if (!kvm) append += kEmulator.alone;
+                                        const std::string& archive, const std::string& system, bool kvm,
+                                        const std::array<Wire, kPorts>& wires) {
+  const Emulator& emulator = *place.emulator;
+  std::string append = fmt::format("console={} quiet panic=-1", emulator.console);
+  if (!kvm) append += emulator.alone;
   append += place.boot_options;
   if (!place.thp.empty()) append += " transparent_hugepage=" + place.thp;
-  std::vector<std::string> words{kEmulator.program,
+  std::vector<std::string> words{emulator.program,
                                  "-nodefaults",
                                  "-no-user-config",
                                  "-machine",
-                                 kvm ? kEmulator.machine : kEmulator.machine_alone,
+                                 kvm ? emulator.machine : emulator.machine_alone,
                                  "-accel",
                                  kvm ? "kvm" : "tcg,thread=multi",
                                  "-cpu",
-                                 kvm ? "host" : "max",
+                                 kvm ? "host" : emulator.cpu_alone,
                                  "-smp",
                                  std::to_string(place.cpus),
                                  "-m",
@@ -129,6 +132,10 @@ std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKe
                                  "local,path=/,mount_tag=host,security_model=none,multidevs=remap",
                                  "-device",
                                  "virtio-serial-pci,max_ports=8"};
+  if (!system.empty()) {
+    words.insert(words.end(), {"-virtfs", "local,path=" + system +
+                                              ",mount_tag=system,security_model=none,multidevs=remap,readonly=on"});
+  }
   for (std::size_t port = 0; port < kPorts; ++port) {
     words.insert(words.end(), {"-chardev", fmt::format("socket,id=wire{},fd={}", port, wires[port].theirs.get())});
     if (port == kConsole) {
@@ -156,10 +163,12 @@ UniqueFd archive_file(const std::string& content) {
 /// A virtual machine that runs, and is ended with this object.
 class Machine {
  public:
-  Machine(const MachinePlace& place, const GuestKernel& kernel, const std::string& archive, bool kvm) {
+  Machine(const MachinePlace& place, const GuestKernel& kernel, const std::string& archive, const std::string& system,
+          bool kvm)
+      : emulator_(*place.emulator) {
     for (Wire& wire : wires_) wire = make_wire();
     const UniqueFd file = archive_file(archive);
-    const auto words = emulator_words(place, kernel, fmt::format("/proc/self/fd/{}", file.get()), kvm, wires_);
+    const auto words = emulator_words(place, kernel, fmt::format("/proc/self/fd/{}", file.get()), system, kvm, wires_);
     start(words, file.get());
     for (Wire& wire : wires_) wire.theirs.reset();
   }
@@ -207,8 +216,8 @@ class Machine {
       at = end + 1;
     }
     if (last.find("cannot start") != std::string::npos) {
-      throw MachineError(fmt::format("{} is missing", kEmulator.program),
-                         fmt::format("install {} (Debian's name)", kEmulator.package));
+      throw MachineError(fmt::format("{} is missing", emulator_.program),
+                         fmt::format("install {} (Debian's name)", emulator_.package));
     }
     throw MachineError(fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
                        "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");
@@ -286,6 +295,7 @@ class Machine {
     if (file) write_all(file.get(), console_);
   }
 
+  const Emulator& emulator_;
   std::array<Wire, kPorts> wires_;
   pid_t pid_ = 0;
   std::string console_;  ///< the end of it
@@ -295,18 +305,42 @@ class Machine {
   int status_ = -1;  ///< of the command, once it has ended
 };
 
+/// Debian's libraries for arm64, which cmake/sysroot.sh unpacks.
+std::string other_system() {
+  const char* named = std::getenv("ZEROTAX_SYSROOT");
+  return named != nullptr && *named != '\0' ? named : cache_folder("") + "sysroot-arm64";
+}
+
 }  // namespace
 
-int run_in_machine(const MachinePlace& place, const std::vector<std::string>& words) {
+GuestProgram this_program(const MachinePlace& place, const std::vector<std::string>& words) {
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  const fs::path own = self.parent_path().parent_path();
+  if (!place.is_other_processor() && place.build.empty()) return {self, words, own / "bin/zerotax-guest-init", ""};
+  const fs::path build = place.build.empty() ? own.parent_path() / "build-arm64" : fs::absolute(place.build);
+  const fs::path program = build / "bin/zerotax";
+  if (::access(program.c_str(), X_OK) != 0) {
+    throw MachineError(fmt::format("there is no zerotax for {} at {}", place.emulator->processor, program.string()),
+                       "make one by ./run arm64, or name one, as in --on vm:trixie,arch=aarch64,build=FOLDER");
+  }
+  const std::string system = place.is_other_processor() ? other_system() : "";
+  if (!system.empty() && ::access(system.c_str(), R_OK | X_OK) != 0) {
+    throw MachineError(fmt::format("{}, a system for {}, is missing", system, place.emulator->processor),
+                       "make it by ./run arm64, or name one in ZEROTAX_SYSROOT");
+  }
+  return {program, words, build / "bin/zerotax-guest-init", system};
+}
+
+int run_in_machine(const MachinePlace& place, const GuestProgram& program) {
   const GuestKernel kernel = find_kernel(place);
-  const bool kvm = kvm_works();
+  const bool kvm = !place.is_other_processor() && kvm_works();
   fmt::print(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
              kvm ? "" : " (no KVM here: its CPU is emulated, and no time is that of a real one)");
-  const std::string archive = archive_for(kernel, words);
+  const std::string archive = archive_for(kernel, program);
   // An emulated CPU takes so long between two interrupts that a kernel panics once in some hundred boots.
   constexpr int kTries = 3;
   for (int i = 1;; ++i) {
-    Machine machine(place, kernel, archive, kvm);
+    Machine machine(place, kernel, archive, program.system, kvm);
     if (const auto status = machine.run()) return *status;
     if (i == kTries) machine.fail("it panicked each time");
     fmt::print(stderr, "zerotax: its kernel panicked while it booted: trying again\n");

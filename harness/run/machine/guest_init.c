@@ -109,10 +109,51 @@ static void mounted(const char* what, const char* where, const char* type, const
   if (mount(what, where, type, 0, options) != 0) fail(where);
 }
 
-/// Its files are the host's: what is written is written there. The machine has its own processes and devices.
-static void take_host_files(void) {
+static const char kShared[] = "trans=virtio,version=9p2000.L,msize=512000,cache=loose,access=client";
+
+/// A root of the programs and libraries of one tree and all else of another. What is a link there is one here.
+static void take_parts(const char* tree, const char* root, bool system) {
+  static const char* const kParts[] = {"bin", "lib", "lib32", "lib64", "libx32", "sbin", "usr"};
+  static const char* const kOwn[] = {"proc", "sys", "dev", "run"};
+  DIR* folder = opendir(tree);
+  for (const struct dirent* entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+    bool part = false;
+    for (size_t i = 0; i < sizeof kParts / sizeof *kParts; ++i) part = part || strcmp(entry->d_name, kParts[i]) == 0;
+    if (part != system || entry->d_name[0] == '.') continue;
+    bool own = false;
+    for (size_t i = 0; i < sizeof kOwn / sizeof *kOwn; ++i) own = own || strcmp(entry->d_name, kOwn[i]) == 0;
+    char from[512], to[512], target[512];
+    snprintf(from, sizeof from, "%s/%s", tree, entry->d_name);
+    snprintf(to, sizeof to, "%s/%s", root, entry->d_name);
+    struct stat status;
+    if (lstat(from, &status) != 0) continue;
+    const ssize_t length = S_ISLNK(status.st_mode) ? readlink(from, target, sizeof target - 1) : -1;
+    if (length >= 0) {
+      target[length] = '\0';
+      if (symlink(target, to) != 0) fail(to);
+    } else if (S_ISDIR(status.st_mode)) {
+      mkdir(to, 0755);
+      if (!own && mount(from, to, NULL, MS_BIND, NULL) != 0) fail(to);
+    }
+  }
+  if (folder != NULL) closedir(folder);
+}
+
+/// Its files are the host's: what is written is written there. Programs and libraries are those of another system where
+/// `system` says so. The machine has its own processes and devices.
+static void take_host_files(bool system) {
   mkdir("/host", 0755);
-  mounted("host", "/host", "9p", "trans=virtio,version=9p2000.L,msize=512000,cache=loose,access=client");
+  if (system) {
+    mkdir("/all", 0755);
+    mkdir("/system", 0755);
+    mounted("host", "/all", "9p", kShared);
+    mounted("system", "/system", "9p", kShared);
+    mounted("tmpfs", "/host", "tmpfs", "mode=0755");
+    take_parts("/all", "/host", false);
+    take_parts("/system", "/host", true);
+  } else {
+    mounted("host", "/host", "9p", kShared);
+  }
   mounted("proc", "/host/proc", "proc", NULL);
   mounted("sysfs", "/host/sys", "sysfs", NULL);
   mount("tracefs", "/host/sys/kernel/tracing", "tracefs", 0, NULL);
@@ -131,6 +172,7 @@ struct job {
   unsigned uid;
   unsigned gid;
   const char* folder;  ///< the working directory
+  bool system;         ///< whether the programs and libraries are those of the tree "system"
   char** environment;
   char** words;
 };
@@ -144,13 +186,14 @@ static struct job read_job(void) {
   close(file);
   int count = 0;
   for (char* at = text; at < text + length && count < kMostWords; at += strlen(at) + 1) words[count++] = at;
-  const int variables = count > 3 ? atoi(words[3]) : 0;
-  if (count < 5 + variables) fail("/job");
-  struct job job = {(unsigned)atol(words[0]), (unsigned)atol(words[1]), words[2], NULL, NULL};
-  job.environment = words + 4;
+  enum { kHead = 5 };
+  const int variables = count >= kHead ? atoi(words[kHead - 1]) : 0;
+  if (count < kHead + 1 + variables) fail("/job");
+  struct job job = {(unsigned)atol(words[0]), (unsigned)atol(words[1]), words[2], *words[3] != '\0', NULL, NULL};
+  job.environment = words + kHead;
   static char* arguments[kMostWords + 1];
-  memcpy(arguments, words + 4 + variables, (size_t)(count - 4 - variables) * sizeof *words);
-  words[4 + variables] = NULL;
+  memcpy(arguments, words + kHead + variables, (size_t)(count - kHead - variables) * sizeof *words);
+  words[kHead + variables] = NULL;
   job.words = arguments;
   return job;
 }
@@ -194,7 +237,7 @@ int main(void) {
   line = port(kLine, O_RDWR);
   if (line < 0) fail("no port of virtio-serial");
   const struct job job = read_job();
-  take_host_files();
+  take_host_files(job.system);
   sethostname("zerotax-vm", 10);
   say("up\n");
   struct sigaction action = {.sa_handler = note_end};

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "files/cache_folder.h"
-#include "os/processor.h"
 #include "run/debian_packages.h"
 
 namespace zerotax::machine {
@@ -89,10 +88,15 @@ void take_image(const fs::path& files) {
   }
 }
 
-void fetch(const std::string& release, const fs::path& cache) {
+/// "arm64-16k": the flavour of its kernel, as Debian calls it.
+std::string flavour(const MachinePlace& place) {
+  return place.emulator->debian + (place.page.empty() ? "" : "-" + place.page);
+}
+
+void fetch(const MachinePlace& place, const fs::path& cache, const std::string& name) {
   // A release's own package depends on that of its newest kernel, which may be in several parts.
-  DebianPackages packages("the kernel", release, cache);
-  const std::string newest = std::string("linux-image-") + kDebianArchitecture;
+  DebianPackages packages("the kernel", place.kernel, cache, place.emulator->debian);
+  const std::string newest = "linux-image-" + flavour(place);
   const auto images = packages.needed_by(newest, {"linux-image-"});
   if (images.empty()) packages.cannot_fetch("it has no " + newest);
   std::vector<std::string> all = packages.needed_by(images.front(), {"linux-binary-", "linux-modules-"});
@@ -106,7 +110,7 @@ void fetch(const std::string& release, const fs::path& cache) {
   for (const std::string& package : all) packages.unpack(package, patterns);
   take_image(packages.files());
   if (!image_in(packages.files() / "boot")) packages.cannot_fetch("its package has no image");
-  packages.keep(release);
+  packages.keep(name);
 }
 
 }  // namespace
@@ -114,8 +118,10 @@ void fetch(const std::string& release, const fs::path& cache) {
 GuestKernel find_kernel(const MachinePlace& place) {
   if (!place.is_release()) return kernel_at(place.kernel);
   const fs::path cache = cache_folder("kernels");
-  const fs::path folder = cache / place.kernel;
-  if (!image_in(folder / "boot")) fetch(place.kernel, cache);
+  const bool usual = !place.is_other_processor() && place.page.empty();
+  const std::string name = usual ? place.kernel : place.kernel + "-" + flavour(place);
+  const fs::path folder = cache / name;
+  if (!image_in(folder / "boot")) fetch(place, cache, name);
   return kernel_at(image_in(folder / "boot").value());
 }
 

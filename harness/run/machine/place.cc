@@ -18,13 +18,24 @@ constexpr std::uint64_t kLeastMemory = std::uint64_t{256} << 20;
 constexpr unsigned kMostCpus = 64;
 
 [[noreturn]] void refuse(const std::string& problem) {
-  throw UsageError(problem,
-                   "give vm:RELEASE or vm:PATH, then ,thp=always|madvise|never ,memory=SIZE ,cpus=N as needed, "
-                   "as in --on vm:bookworm,thp=never");
+  throw UsageError(
+      problem,
+      "give vm:RELEASE or vm:PATH, then ,arch=aarch64 ,page=16K ,thp=always|madvise|never ,memory=SIZE ,cpus=N as "
+      "needed, as in --on vm:bookworm,thp=never");
 }
 
 void set(MachinePlace& place, const std::string& key, const std::string& value) {
-  if (key == "thp") {
+  if (key == "arch") {
+    static const std::vector<std::string> kProcessors{"x86_64", "aarch64"};
+    check_word("arch in --on", value, kProcessors);
+    place.emulator = emulator_for(value);
+  } else if (key == "page") {
+    static const std::vector<std::string> kPages{"4K", "16K"};
+    check_word("page in --on", value, kPages);
+    place.page = value == "16K" ? "16k" : "";
+  } else if (key == "build") {
+    place.build = value;
+  } else if (key == "thp") {
     static const std::vector<std::string> kPolicies{"always", "madvise", "never"};
     check_word("thp in --on", value, kPolicies);
     place.thp = value;
@@ -64,6 +75,9 @@ std::optional<MachinePlace> parse_place(const std::string& text) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos) refuse(fmt::format("invalid '{}' in --on", part));
     set(place, part.substr(0, equals), part.substr(equals + 1));
+  }
+  if (!place.page.empty() && (place.emulator != emulator_for("arm64") || !place.is_release())) {
+    refuse("page=16K in --on needs a release of Debian and arch=aarch64");
   }
   return place;
 }

@@ -1,61 +1,25 @@
-#include <linux/audit.h>
-#include <sys/prctl.h>
+#include "os/syscall_counter.h"
+
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 
-#include "os/kernel_version.h"
 #include "os/signal_view.h"
-#include "os/syscall_counter.h"
-
-// The handler's own system calls, and its return, come from here: the one range of code that is never dispatched.
-// The kernel compares the address after the instruction, hence the trap behind the last one.
-asm(R"(
-  .text
-  .globl zerotax_syscall
-  .hidden zerotax_syscall
-  .globl zerotax_sigreturn
-  .hidden zerotax_sigreturn
-  .type zerotax_syscall, @function
-zerotax_syscall_begin:
-zerotax_syscall:
-  mov %rdi, %rax
-  mov %rsi, %rdi
-  mov %rdx, %rsi
-  mov %rcx, %rdx
-  mov %r8, %r10
-  mov %r9, %r8
-  mov 8(%rsp), %r9
-  syscall
-  ret
-zerotax_sigreturn:
-  mov $15, %eax
-  syscall
-  ud2
-zerotax_syscall_end:
-  .size zerotax_syscall, . - zerotax_syscall
-)");
-extern "C" {
-extern const char zerotax_syscall_begin[] __attribute__((visibility("hidden")));
-extern const char zerotax_syscall_end[] __attribute__((visibility("hidden")));
-}
+#include "os/syscall_trap.h"
 
 namespace zerotax {
 namespace {
 
-// From include/uapi/linux/prctl.h.
-constexpr int kSetDispatch = 59;
-constexpr unsigned long kDispatchOn = 1;
 constexpr char kAllow = 0;
 constexpr char kBlock = 1;
 constexpr const char* kEnded = "the allocator ended the dispatch of system calls";
 constexpr const char* kTaken = "the allocator handles SIGSYS itself";
 
-// The kernel reads the selector on every system call of the installing thread; only that thread writes it.
+// On every system call of the installing thread it is read, by the kernel where the trap can be ended, else by the
+// handler; only that thread writes it.
 volatile char selector = kAllow;
 std::uint32_t counts[SyscallCounter::kNumbers];
 bool stopped_early = false;
@@ -66,30 +30,46 @@ SignalView signals;
 /// Calls that work only where they are made: a child would return on a stack that this handler does not have, and the
 /// rights of a protection key are a register that the return from the handler restores.
 bool must_be_made_in_place(long number) {
-  return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork ||
-         number == SYS_pkey_alloc;
+#if defined(__x86_64__)
+  if (number == SYS_fork || number == SYS_vfork) return true;
+#endif
+  return number == SYS_clone || number == SYS_clone3 || number == SYS_pkey_alloc;
+}
+
+long make(const SystemCall& call) {
+  const auto& a = call.arguments;
+  return zerotax_syscall(call.number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/// Carries out a call that nobody asked to count, where the trap cannot be ended: of this thread, or of one that it
+/// started, whose signals are its own.
+void pass_on(const SystemCall& call, ucontext_t& context) {
+  if (must_be_made_in_place(call.number)) return syscall_trap::make_in_place(context);
+  long result = 0;
+  SignalView of_thread;
+  SignalView& view = syscall_trap::is_counted_thread() ? signals : of_thread;
+  if (!view.carry_out(call, context, result)) result = make(call);
+  syscall_trap::set_result(context, result);
 }
 
 void on_syscall(int /*signal*/, siginfo_t* info, void* interrupted) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
-  greg_t* registers = context.uc_mcontext.gregs;
-  const SystemCall call{registers[REG_RAX],
-                        {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX], registers[REG_R10],
-                         registers[REG_R8], registers[REG_R9]}};
+  const SystemCall call = syscall_trap::call_of(context);
+  if (syscall_trap::kForGood && (selector == kAllow || !syscall_trap::is_counted_thread())) {
+    return pass_on(call, context);
+  }
   // The return from another signal's handler is the kernel's doing.
   const bool counts_it = call.number >= 0 && call.number != SYS_rt_sigreturn &&
                          static_cast<std::size_t>(call.number) < SyscallCounter::kNumbers;
-  const bool native = info->si_arch == AUDIT_ARCH_X86_64;
+  const bool native = syscall_trap::is_native(*info);
   if (counts_it && native) ++counts[call.number];
 
-  // A call of an i386 program (int 0x80) has numbers and registers of its own.
   if (!native || must_be_made_in_place(call.number)) {
     // Let the thread issue it again, undisturbed.
     stopped_early = true;
     foreign = foreign || !native;
     selector = kAllow;
-    registers[REG_RIP] -= 2;  // the length of the instruction, syscall or int 0x80
-    return;
+    return syscall_trap::make_in_place(context);
   }
   long result = 0;
   bool done = false;
@@ -99,13 +79,10 @@ void on_syscall(int /*signal*/, siginfo_t* info, void* interrupted) {
     done = signals.carry_out(call, context, result);
   }
   // A handler of another signal that the call raises is the allocator's, and its calls count.
-  if (!done) {
-    result = zerotax_syscall(call.number, call.arguments[0], call.arguments[1], call.arguments[2], call.arguments[3],
-                             call.arguments[4], call.arguments[5]);
-  }
+  if (!done) result = make(call);
   const SyscallCounter::Pause pause;
   if (observer != nullptr) observer->after_call(call, result);
-  registers[REG_RAX] = result;
+  syscall_trap::set_result(context, result);
 }
 
 /// Whether a system call is dispatched now, as it must be between begin() and end().
@@ -120,21 +97,18 @@ bool is_dispatching() {
 }  // namespace
 
 const char* SyscallCounter::install() {
+  if (syscall_trap::kForGood && syscall_trap::is_counted_thread()) return nullptr;
+  if (const char* refusal = syscall_trap::refusal()) return refusal;
   if (const char* refusal = signals.install(on_syscall, zerotax_sigreturn)) return refusal;
-  if (::prctl(kSetDispatch, kDispatchOn, &zerotax_syscall_begin[0], zerotax_syscall_end - zerotax_syscall_begin,
-              &selector) != 0) {
-    return errno == EINVAL ? why_refused(5, 11, "this kernel has no syscall user dispatch (Linux 5.11)",
-                                         "prctl(PR_SET_SYSCALL_USER_DISPATCH) is denied in this process, or was left "
-                                         "out of this kernel")
-                           : "prctl(PR_SET_SYSCALL_USER_DISPATCH) is not permitted here";
-  }
-  return nullptr;
+  // From then on SIGSYS may never be blocked.
+  if (syscall_trap::kForGood && !signals.begin()) return kTaken;
+  return syscall_trap::start(&selector);
 }
 
 const char* SyscallCounter::begin(Observer* told) {
   std::memset(&counts[0], 0, sizeof counts);
   stopped_early = foreign = false;
-  if (!signals.begin()) return kTaken;
+  if (!(syscall_trap::kForGood ? signals.is_ours() : signals.begin())) return kTaken;
   observer = told;
   selector = kBlock;
   return nullptr;
@@ -144,7 +118,7 @@ const char* SyscallCounter::end() {
   observer = nullptr;
   const bool ended = selector == kBlock && !signals.taken() && !is_dispatching();
   selector = kAllow;
-  signals.end();
+  if (!syscall_trap::kForGood) signals.end();
   return signals.taken() ? kTaken : ended ? kEnded : nullptr;
 }
 

@@ -1,9 +1,11 @@
+#include "os/signal_view.h"
+
 #include <sys/syscall.h>
 
 #include <csignal>
 #include <cstring>
 
-#include "os/signal_view.h"
+#include "os/syscall_trap.h"
 
 namespace zerotax {
 namespace {
@@ -56,12 +58,16 @@ void SignalView::clear_handler_masks() {
   }
 }
 
-bool SignalView::begin() {
+bool SignalView::is_ours() {
   Action now;
   zerotax_syscall(SYS_rt_sigaction, SIGSYS, 0, address_of(&now), sizeof now.mask, 0, 0);
   taken_ = taken_ || now.handler != own_.handler;
+  return !taken_;
+}
+
+bool SignalView::begin() {
   blocked_ = false;
-  if (taken_) return false;
+  if (!is_ours()) return false;
   blocked_ = (change_mask(SIG_UNBLOCK, kSigsys) & kSigsys) != 0;
   return true;
 }
@@ -90,7 +96,7 @@ bool SignalView::carry_out(const SystemCall& call, ucontext_t& context, long& re
       result = pass_on(call);
       return true;
     case SYS_rt_sigreturn:
-      return_to(context);
+      blocked_ = syscall_trap::return_from_handler(context) || blocked_;
       result = 0;
       return true;
     default:
@@ -150,19 +156,6 @@ long SignalView::set_stack(const SystemCall& call, ucontext_t& context) {
   // The return from the handler puts this one in force.
   zerotax_syscall(SYS_sigaltstack, 0, address_of(&context.uc_stack), 0, 0, 0, 0);
   return result;
-}
-
-void SignalView::return_to(ucontext_t& context) {
-  // The frame of the handler that returns is found by the stack pointer: the call is made again, from where it is
-  // passed over, on the stack as it was.
-  greg_t* registers = context.uc_mcontext.gregs;
-  auto* frame = reinterpret_cast<ucontext_t*>(registers[REG_RSP]);
-  std::uint64_t mask = 0;
-  std::memcpy(&mask, &frame->uc_sigmask, sizeof mask);
-  blocked_ = (mask & kSigsys) != 0 || blocked_;
-  mask &= ~kSigsys;
-  std::memcpy(&frame->uc_sigmask, &mask, sizeof mask);
-  registers[REG_RIP] = reinterpret_cast<greg_t>(&zerotax_sigreturn);
 }
 
 }  // namespace zerotax
