@@ -118,8 +118,8 @@ void AuditMeter::begin_call(bool in_free) {
   others_ns_ = thread_cpu_ns();
   others_ns_ = own_cpu_ns() - others_ns_;
   if (count_syscalls_) heap_end_ = program_break();
-  ZeroingHook::listen(this);
   if (count_syscalls_) give_up_counting(SyscallCounter::begin(this));
+  ZeroingHook::listen(this);  // last: the counter clears its counts
   followed_ = count_syscalls_;
 }
 

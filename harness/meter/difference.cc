@@ -69,7 +69,7 @@ const char* follow(Call call, Calls& calls, void*& block) {
 
 void compare_system_calls(SampleBlock& samples) {
   if (syscall_trap::kForGood) {
-    return not_comparable(samples, "system calls can be followed for good only, and would take longer from then on");
+    return not_comparable(samples, "to follow those of arm64 makes all later ones slow");
   }
   if (const char* refusal = SyscallCounter::install()) return not_comparable(samples, refusal);
   BareMeter meter;

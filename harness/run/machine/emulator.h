@@ -40,7 +40,7 @@ inline constexpr Emulator kEmulators[] = {
      .package = "qemu-system-arm",
      .machine = "virt,gic-version=host,mem-merge=off",
      .machine_alone = "virt,mem-merge=off",
-     .cpu_alone = "neoverse-n1",
+     .cpu_alone = "max,pauth=off,lpa2=off,sve=off,sme=off",
      .console = "ttyAMA0",
      .alone = ""}};
 
