@@ -43,10 +43,14 @@ def is_elf(path):
     return path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF"
 
 
+def told_by_patchelf(option, program):
+    done = subprocess.run(["patchelf", option, program], capture_output=True, text=True, check=False)  # 1: it is static
+    return done.stdout.strip()
+
+
 def libraries_of(program):
     """The names of the libraries that it asks for, but glibc's."""
-    done = subprocess.run(["patchelf", "--print-needed", program], capture_output=True, text=True, check=False)  # 1: it is static
-    return [name for name in done.stdout.split() if not OF_GLIBC.match(name)]
+    return [name for name in told_by_patchelf("--print-needed", program).split() if not OF_GLIBC.match(name)]
 
 
 class System:
@@ -64,10 +68,12 @@ class System:
         """The libraries that the loader finds for a program, but glibc's and our own: {soname: path}."""
         found, asked = {}, [program]
         while asked:
-            for name in libraries_of(asked.pop()):
+            program = asked.pop()
+            named = [self.root / folder.lstrip("/") for folder in told_by_patchelf("--print-rpath", program).split(":") if folder]
+            for name in libraries_of(program):
                 if name in found or name in own:
                     continue
-                where = [folder / name for folder in self.folders if (folder / name).exists()]
+                where = [folder / name for folder in [*named, *self.folders] if (folder / name).exists()]
                 if not where:
                     sys.exit(f"package: {program} lacks {name}: build it again")
                 found[name] = where[0]

@@ -1,8 +1,10 @@
 #include "meter/page_account.h"
 
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "meter/meter.h"
@@ -27,7 +29,7 @@ bool list_mappings(const Pagemap& pagemap, RangeList& populated, Wanted wanted) 
   bool done = true;
   const bool read = for_each_mapping([&](const Mapping& mapping) {
     // [vsyscall] lies beyond user space, and has no pagemap entry to read.
-    if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= kUserSpace.end || !wanted(mapping)) return;
+    if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= user_space().end || !wanted(mapping)) return;
     if (pagemap.method() != Pagemap::Method::kScan) mapped += mapping.range.bytes();
     done = done && mapped <= kReadableBytes && pagemap.populated(mapping.range, populated);
   });
@@ -56,8 +58,18 @@ constexpr std::int64_t OpSample::*kAccounts[]{&OpSample::kernel_zeroed_bytes,
 
 }  // namespace
 
+AddressRange user_space() {
+#if defined(__x86_64__)
+  return {0, 0x7fff'ffff'f000};
+#else
+  // A kernel for arm64 has 2^39 to 2^48 bytes, or may have more and gives these out. It writes the program's name at
+  // the top of the first stack, which lies at the top.
+  return {0, std::bit_ceil(static_cast<std::uintptr_t>(::getauxval(AT_EXECFN)))};
+#endif
+}
+
 bool populated_pages(const Pagemap& pagemap, RangeList& populated) {
-  if (pagemap.method() == Pagemap::Method::kScan) return pagemap.populated(kUserSpace, populated);
+  if (pagemap.method() == Pagemap::Method::kScan) return pagemap.populated(user_space(), populated);
   return list_mappings(pagemap, populated, [](const Mapping& /*all*/) { return true; });
 }
 

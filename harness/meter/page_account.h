@@ -66,7 +66,7 @@ class PageAccount {
 };
 
 /// Every mapping of user space.
-inline constexpr AddressRange kUserSpace{0, 0x7fff'ffff'f000};
+AddressRange user_space();
 
 /// The populated pages of all mappings. False if the kernel refused, or if it must be asked page by page and too much
 /// is mapped.

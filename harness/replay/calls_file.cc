@@ -184,7 +184,7 @@ void CallsFile::check_about() {
     damaged("its last part", "the number of processes is wrong");
   }
   if (const std::uint64_t page = about_.page_bytes.value_or(kLeastPageBytes); page != page_bytes()) {
-    throw UsageError(fmt::format("{} was recorded with pages of {}, and this machine has pages of {}", path_,
+    throw OtherPages(fmt::format("{} was recorded with pages of {}, and this machine has pages of {}", path_,
                                  format_size(page), format_size(page_bytes())),
                      "replay it on a machine with such pages, or record the program again on this one");
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "os/unique_fd.h"
 #include "record/calls/format.h"
 #include "record/calls/result.h"
@@ -27,6 +28,12 @@ inline bool makes_block(record::EventKind kind) {
   using enum record::EventKind;
   return kind == kMalloc || kind == kCalloc || kind == kAligned || kind == kRealloc || kind == kMap;
 }
+
+/// A file of record --calls that is of a machine with another size of pages.
+class OtherPages : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
 
 /// A file of record --calls, opened to be read. Its functions throw UsageError for a damaged file, with its name and
 /// the place of the damage.

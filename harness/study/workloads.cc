@@ -7,6 +7,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "files/results.h"
+#include "replay/calls_file.h"
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/interrupt.h"
@@ -43,7 +44,7 @@ void check_workloads(const std::string& folder) {
   if (is_there(path)) read_stored(path);
 }
 
-ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) {
+ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) try {
   const std::string recordings = folder_of_scripts("workloads", "workloads", "README.md");
   if (recordings.empty()) return {};
   replay::Plan how;
@@ -64,6 +65,9 @@ ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) 
   }
   if (!all.complete) return {"", interrupted()};
   return {replay::zeros_text(all), 0};
+} catch (const replay::OtherPages& other) {
+  fmt::print(stderr, "zerotax: no programs are replayed: {}\n", other.what());
+  return {};
 }
 
 }  // namespace zerotax::study

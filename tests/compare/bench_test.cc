@@ -31,12 +31,12 @@ TEST(CompareBench, NeedsAFaultOrAPageAndATenth) {
   EXPECT_EQ(kind_of(observed(0), observed(1)), OutcomeKind::kWorse);
   EXPECT_EQ(kind_of(observed(1000), observed(1050)), OutcomeKind::kSame);
   EXPECT_EQ(kind_of(observed(1000), observed(500)), OutcomeKind::kBetter);
-  EXPECT_EQ(kind_of(observed(0, 0), observed(0, 4095)), OutcomeKind::kSame);
-  EXPECT_EQ(kind_of(observed(0, 0), observed(0, 4096)), OutcomeKind::kWorse);
+  EXPECT_EQ(kind_of(observed(0, 0), observed(0, static_cast<double>(page_bytes()) - 1)), OutcomeKind::kSame);
+  EXPECT_EQ(kind_of(observed(0, 0), observed(0, static_cast<double>(page_bytes()))), OutcomeKind::kWorse);
 }
 
 TEST(CompareBench, IsNeitherWhereOneCountGrowsAndAnotherShrinks) {
-  EXPECT_EQ(kind_of(observed(0, 8192), observed(8, 0)), OutcomeKind::kChanged);
+  EXPECT_EQ(kind_of(observed(0, 2 * static_cast<double>(page_bytes())), observed(8, 0)), OutcomeKind::kChanged);
   EXPECT_EQ(kind_of(observed(0, 0, 5), observed(0, 0, 9)), OutcomeKind::kChanged);
 }
 

@@ -4,6 +4,7 @@
 #include "cow/document.h"
 #include "os/page.h"
 #include "round_trips.h"
+#include "small_pages.h"
 
 namespace zerotax::cow {
 namespace {
@@ -50,6 +51,7 @@ std::vector<Processes> child_of(const std::vector<std::pair<std::uint64_t, std::
 }
 
 TEST(CowVerdict, SaysWhoCopiedWhereThereAreChildren) {
+  ONLY_WITH_SMALL_PAGES();
   const Processes both{process(false, 100), process(true, 300, 8), process(true, 200, 9)};
   EXPECT_EQ(*judged({{process(false, 1200)}, both}, 1800 * page_bytes()).sentence,
             "1,800 pages copied (7.03 MiB): 1,300 by the parent, 500 by its children.");
@@ -57,6 +59,7 @@ TEST(CowVerdict, SaysWhoCopiedWhereThereAreChildren) {
 }
 
 TEST(CowVerdict, SaysWhenAnOnlyChildsCopyingEnded) {
+  ONLY_WITH_SMALL_PAGES();
   const Verdict verdict = judged(child_of({{600, 10}, {395, 20}, {2, 900}, {0, 800}, {3, 700}}), 1000 * page_bytes());
   EXPECT_EQ(*verdict.copying_ended, (CopyingEnd{1.5, 0.5, 3.0, 995, 5, 30, 2400}));
   EXPECT_EQ(*verdict.sentence,

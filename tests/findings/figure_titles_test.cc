@@ -39,7 +39,7 @@ Json forking(const char* allocator, std::uint64_t size, double ns) {
 }
 
 TEST(FigureTitles, EveryPageIsAllButATwentieth) {
-  constexpr std::uint64_t kPages = 25'600;
+  const std::uint64_t kPages = 100 * kMiB / page_bytes();
   const auto told = [](std::uint64_t faults) {
     return title_of({faulting("a", faults), faulting("b", 1)}, "faults_vs_size");
   };

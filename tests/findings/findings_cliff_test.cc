@@ -3,6 +3,7 @@
 #include "judge/document.h"
 #include "point/plan.h"
 #include "point/point_json.h"
+#include "small_pages.h"
 
 namespace zerotax::findings {
 namespace {
@@ -35,6 +36,7 @@ TEST(Cliff, TakesTenTimes) {
 }
 
 TEST(Cliff, IsOfFaultsToo) {
+  ONLY_WITH_SMALL_PAGES();
   EXPECT_EQ(found_in({{.size = kMiB - 1, .calloc_faults = 12}, {.size = kMiB, .calloc_faults = 128}}),
             Ids{"a-cliff-1048576 medium"});
   EXPECT_EQ(found_in({{.size = kMiB - 1, .calloc_faults = 13}, {.size = kMiB, .calloc_faults = 128}}), Ids{});

@@ -4,6 +4,7 @@
 #include "findings/table.h"
 #include "findings_testing.h"
 #include "judge/rule.h"
+#include "small_pages.h"
 
 namespace zerotax::findings {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::uint64_t kHalf = kMiB / 2;
 
 TEST(Findings, AnAllocatorThatZeroesNothingHasNone) {
+  ONLY_WITH_SMALL_PAGES();
   EXPECT_EQ(found_in({{}, {.size = 100 * kMiB}, {.thread = "worker"}, {.touch = 1, .touch_faults = 100}}), Ids{});
 }
 
@@ -78,6 +80,7 @@ TEST(Findings, AFirstCallThatZeroesLessThanLaterOnesIsLow) {
 }
 
 TEST(Findings, APurgeStormIsByTheFaultsOfWhatIsTouched) {
+  ONLY_WITH_SMALL_PAGES();
   const Made purged{.touch = 1, .touch_faults = 128, .free_calls = {"madvise"}};
   EXPECT_EQ(found_in({purged}), Ids{"a-purge-storm-1MiB medium"});
   Made fewer = purged;
@@ -125,6 +128,7 @@ TEST(Findings, RecordsOfANewThreadAreNotBeyondTheRequest) {
 }
 
 TEST(Findings, AWorkerThatCostsTenTimesMoreOrLessDiffers) {
+  ONLY_WITH_SMALL_PAGES();
   const Made main{.calloc_faults = 12};
   const Made worker{.thread = "worker", .calloc_faults = 128};
   EXPECT_EQ(found_in({main, worker}), Ids{"a-worker-differs-1MiB medium"});
@@ -190,6 +194,7 @@ TEST(Findings, ZerosWrittenByFreeAreAFindingRedundantOrNot) {
 }
 
 TEST(Findings, AnUpperBoundOfOnePageIsNoEvidence) {
+  ONLY_WITH_SMALL_PAGES();
   Json point = point_of({.size = 8192, .redundant = 4096, .populated = 8192, .calloc_faults = 2});
   EXPECT_FALSE(ids_of(point).empty()) << "exact";
   point["zeroed_bound"] = "at most";

@@ -4,6 +4,7 @@
 #include "fork/document.h"
 #include "os/page.h"
 #include "round_trips.h"
+#include "small_pages.h"
 
 namespace zerotax::fork {
 namespace {
@@ -40,6 +41,7 @@ Fork fork_of(Model model) {
 }
 
 TEST(ForkVerdict, SaysWhatAForkCostsByTheModel) {
+  ONLY_WITH_SMALL_PAGES();
   // 25 µs and 262,144 pages of 70 ns.
   EXPECT_EQ(*judged(fork_of(model_of(70.0))).sentence,
             "fork takes 25.0 µs, and 70 ns for each populated page: 18.4 ms with 1 GiB.");

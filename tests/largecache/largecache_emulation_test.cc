@@ -14,6 +14,7 @@
 
 #include "largecache/family.h"
 #include "largecache_testing.h"
+#include "small_pages.h"
 
 namespace zerotax::largecache {
 namespace {
@@ -96,6 +97,7 @@ TEST_F(Libmalloc116, GivesItsCacheBackAndAsksAgainWhenMappingFailsUnlikeApples) 
 
 // magazine_malloc.c:749, :508: 6,292,504 would get 6,324,224 bytes, which is more than half of 12,587,008.
 TEST_F(Libmalloc283With32GiB, ReallocComparesHalfWithTheRoundedSizeOfTheMediumClass) {
+  ONLY_WITH_SMALL_PAGES();
   char* const block = get(12'587'008);
   ASSERT_EQ(usable(block), 12'587'008U);
   EXPECT_EQ(change(block, 6'292'504), block);
@@ -129,6 +131,7 @@ TEST_F(Libmalloc283With32GiB, ReallocToASmallBlockMovesForHalfOrLess) {
 }
 
 TEST_F(Libmalloc283Below, ReallocComparesTheVerySize) {
+  ONLY_WITH_SMALL_PAGES();
   char* const block = get(36'864);
   EXPECT_EQ(change(block, 18'433), block);
   char* const moved = change(block, 18'432);

@@ -156,7 +156,7 @@ inline std::string one_dirty_page(HardHeap& heap, int rounds = 4) {
     char* const block = heap.calloc(kSize);
     if (block == nullptr) return "no block";
     if (!is_zero(block, kSize)) return "a byte is not zero in round " + std::to_string(round);
-    block[(static_cast<std::size_t>(round) * 37 % 256) * kPage + 4095] = 1;
+    block[(static_cast<std::size_t>(round) * 37 % (kSize / kPage)) * kPage + kPage - 1] = 1;
     heap.deallocate(block);
   }
   return "";

@@ -72,16 +72,16 @@ TEST(LargeHeap, CachesBlocksStrictlyBelow128MiB) {
   EXPECT_EQ(statistics_of(heap).unmapped, 1U);
   EXPECT_FALSE(is_mapped(at_limit));
 
-  void* const above_last_page = any(heap, 134'217'728 - 4096 + 1);
+  void* const above_last_page = any(heap, 134'217'728 - kPage + 1);
   heap.deallocate(above_last_page);
   EXPECT_EQ(statistics_of(heap).entries, 0U);
 
-  void* const below = any(heap, 134'217'728 - 4096);
+  void* const below = any(heap, 134'217'728 - kPage);
   heap.deallocate(below);
   EXPECT_EQ(statistics_of(heap).entries, 1U);
-  EXPECT_EQ(statistics_of(heap).cached_bytes, 134'217'728U - 4096);
+  EXPECT_EQ(statistics_of(heap).cached_bytes, 134'217'728U - kPage);
   EXPECT_TRUE(is_mapped(below));
-  EXPECT_EQ(any(heap, 134'217'728 - 4096), below);
+  EXPECT_EQ(any(heap, 134'217'728 - kPage), below);
 }
 
 TEST(LargeHeap, AcceptsABestFitUpToOnePageLessThanTwice) {
@@ -162,7 +162,7 @@ TEST(LargeHeap, MadvisesOnlyBlocksThatExceedTheReserve) {
   LargeHeap heap(with_reserve(kMiB));
   void* const a = any(heap, 512 * kKiB);
   void* const b = any(heap, 512 * kKiB);
-  void* const c = any(heap, 132 * kKiB);
+  void* const c = any(heap, 144 * kKiB);
   heap.deallocate(a);
   heap.deallocate(b);
   EXPECT_EQ(statistics_of(heap).madvised, 0U) << "the reserve is exactly full";
@@ -170,15 +170,15 @@ TEST(LargeHeap, MadvisesOnlyBlocksThatExceedTheReserve) {
   heap.deallocate(c);
   EXPECT_EQ(statistics_of(heap).madvised, 1U);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, kMiB) << "a madvised block takes no reserve";
-  EXPECT_EQ(statistics_of(heap).cached_bytes, kMiB + 132 * kKiB);
+  EXPECT_EQ(statistics_of(heap).cached_bytes, kMiB + 144 * kKiB);
   // Taking the madvised one frees no reserve; taking an unmadvised one frees its size.
-  EXPECT_EQ(any(heap, 132 * kKiB), c);
+  EXPECT_EQ(any(heap, 144 * kKiB), c);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, kMiB);
   EXPECT_EQ(any(heap, 400 * kKiB), b);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, 512 * kKiB);
   heap.deallocate(c);
   EXPECT_EQ(statistics_of(heap).madvised, 1U) << "there is room again";
-  EXPECT_EQ(statistics_of(heap).reserve_bytes, 644 * kKiB);
+  EXPECT_EQ(statistics_of(heap).reserve_bytes, 656 * kKiB);
 }
 
 TEST(LargeHeap, GivesReserveBackWhenItEvicts) {

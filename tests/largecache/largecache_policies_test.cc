@@ -104,9 +104,10 @@ TEST(Policies, DoWithADirtyBlockWhatTheirNamesSay) {
     std::size_t resident;
   };
   for (const Row& row :
-       {Row{"libmalloc-116", 1, 3 * kMiB, 1024}, Row{"libmalloc-283", 1, 3 * kMiB, 1024},
-        Row{"xzone-792", 1, 4 * kMiB, 1024}, Row{"unmap", 0, 0, 0}, Row{"purge", 1, 0, 0},
-        Row{"memset", 1, 3 * kMiB, 1024}, Row{"dirty", 1, 3 * kMiB, 1024}, Row{"adaptive", 1, 3 * kMiB, 1024}}) {
+       {Row{"libmalloc-116", 1, 3 * kMiB, 4 * kMiB / kPage}, Row{"libmalloc-283", 1, 3 * kMiB, 4 * kMiB / kPage},
+        Row{"xzone-792", 1, 4 * kMiB, 4 * kMiB / kPage}, Row{"unmap", 0, 0, 0}, Row{"purge", 1, 0, 0},
+        Row{"memset", 1, 3 * kMiB, 4 * kMiB / kPage}, Row{"dirty", 1, 3 * kMiB, 4 * kMiB / kPage},
+        Row{"adaptive", 1, 3 * kMiB, 4 * kMiB / kPage}}) {
     const Reuse reuse = reuse_of(row.policy);
     EXPECT_TRUE(reuse.zero) << row.policy;
     EXPECT_EQ(reuse.statistics.hits, row.hits) << row.policy;
@@ -120,8 +121,8 @@ TEST(Policies, DirtyAndAdaptiveZeroWhatWasWrittenAndNothingElse) {
     LargeHeap heap(settings_of(policy));
     constexpr std::size_t kSize = 4 * kMiB;
     auto* block = static_cast<char*>(heap.allocate(kSize, 1, Contents::kZero));
-    for (const std::size_t page : {0, 7, 8, 500, 1023}) block[page * kPage + 4095] = 1;
-    static_cast<void>(*static_cast<volatile char*>(block + 600 * kPage));  // reading brings the shared zero page
+    for (const std::size_t page : {0, 7, 8, 100, 255}) block[page * kPage + kPage - 1] = 1;
+    static_cast<void>(*static_cast<volatile char*>(block + 200 * kPage));  // reading brings the shared zero page
     heap.deallocate(block);
     ASSERT_EQ(heap.allocate(kSize, 1, Contents::kZero), block) << policy;
     EXPECT_EQ(statistics_of(heap).zeroed_bytes, (has_shared_zero_page() ? 5 : 6) * kPage) << policy;

@@ -16,6 +16,9 @@ namespace {
 
 using What = ReadHabit::What;
 
+/// Of a block of 1 MiB here.
+const std::uint64_t kPages = kMiB / kPage;
+
 // What was written to of a block of 256 pages, and the faults that it took.
 struct Use {
   std::uint64_t written;
@@ -181,18 +184,18 @@ class Reads : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Reads, TakeTwoFaultsAPageUntilThatIsKnown) {
-  EXPECT_EQ(use_fresh(true), 512U);
+  EXPECT_EQ(use_fresh(true), 2 * kPages);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(use_fresh(true), 0U) << i;
-  EXPECT_EQ(use_fresh(true), 512U) << "one now and then is watched";
+  EXPECT_EQ(use_fresh(true), 2 * kPages) << "one now and then is watched";
   for (int i = 0; i < 8; ++i) EXPECT_EQ(use_fresh(true), 0U) << i;
 }
 
 TEST_P(Reads, BlocksThatAreWrittenToAtOnceStayAsTheyAre) {
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(false), 256U) << i;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(false), kPages) << i;
 }
 
 TEST_P(Reads, BlocksOfWhichLittleIsUsedStayAsTheyAre) {
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(true, kMiB / 16), 32U) << i;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(true, kMiB / 16), kPages / 8) << i;
 }
 
 TEST_P(Reads, BlocksThatAreOnlyReadStayAsTheyAre) {
@@ -200,7 +203,7 @@ TEST_P(Reads, BlocksThatAreOnlyReadStayAsTheyAre) {
     unsigned char* const block = calloc(kMiB);
     const std::uint64_t before = minor_faults();
     EXPECT_TRUE(is_zero(block, kMiB));
-    EXPECT_EQ(minor_faults() - before, 256U);
+    EXPECT_EQ(minor_faults() - before, kPages);
     heap_.deallocate(block);
   }
 }
@@ -212,7 +215,7 @@ TEST_P(Reads, BlocksThatAreOnlyReadHalfStayAsTheyAre) {
     const std::uint64_t before = minor_faults();
     EXPECT_TRUE(is_zero(block + kMiB / 2, kMiB / 2));
     std::memset(block, 1, kMiB / 2);
-    EXPECT_EQ(minor_faults() - before, 256U);
+    EXPECT_EQ(minor_faults() - before, kPages);
     heap_.deallocate(block);
   }
 }
@@ -220,7 +223,7 @@ TEST_P(Reads, BlocksThatAreOnlyReadHalfStayAsTheyAre) {
 TEST_P(Reads, WhatWasPopulatedIsZero) {
   use_fresh(true);
   unsigned char* const block = calloc(kMiB);
-  EXPECT_EQ(resident_pages(block, kMiB), 256U);
+  EXPECT_EQ(resident_pages(block, kMiB), kPages);
   EXPECT_TRUE(is_zero(block, kMiB));
 }
 
@@ -237,7 +240,7 @@ TEST_P(Reads, TheRestOfACachedBlockIsPopulatedToo) {
   cached.deallocate(block);
   auto* const again = static_cast<unsigned char*>(cached.allocate(kMiB, 1, Contents::kZero));
   EXPECT_EQ(again, block);
-  EXPECT_EQ(resident_pages(again, kMiB), 256U);
+  EXPECT_EQ(resident_pages(again, kMiB), kPages);
   EXPECT_TRUE(is_zero(again, kMiB));
 }
 
@@ -245,7 +248,7 @@ TEST_P(Reads, NothingIsPopulatedWhenMemoryIsShort) {
   use_fresh(true);
   EXPECT_EQ(use_fresh(true), 0U);
   heap_.decay(true);
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(true), 512U) << i;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(true), 2 * kPages) << i;
 }
 
 // A child's own faults start at none, and a copy of the parent's pages is no read habit.

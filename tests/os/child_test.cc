@@ -59,6 +59,9 @@ TEST(Child, ThatHangsIsKilledAtTheTimeoutWithItsGroup) {
 }
 
 TEST(Child, ThatStopsItselfIsNotWaitedForToItsTimeout) {
+#if defined(__aarch64__)
+  GTEST_SKIP() << "on arm64 the kernel does not say in which system call a process was stopped";
+#endif
   ChildCommand command = shell("kill -STOP $$; echo continued");
   command.timeout = std::chrono::seconds(20);
   const ChildResult result = run_child(command, nullptr);

@@ -165,7 +165,7 @@ class Machine {
  public:
   Machine(const MachinePlace& place, const GuestKernel& kernel, const std::string& archive, const std::string& system,
           bool kvm)
-      : emulator_(*place.emulator) {
+      : emulator_(*place.emulator), kvm_(kvm) {
     for (Wire& wire : wires_) wire = make_wire();
     const UniqueFd file = archive_file(archive);
     const auto words = emulator_words(place, kernel, fmt::format("/proc/self/fd/{}", file.get()), system, kvm, wires_);
@@ -180,7 +180,8 @@ class Machine {
     ::waitpid(pid_, nullptr, 0);
   }
 
-  /// Passes on what comes until the machine has ended. Nothing if its kernel panicked before the command began.
+  /// Passes on what comes until the machine has ended. Nothing if it ended before the command began, and may not do so
+  /// again: its kernel panicked, or KVM is there and does not work.
   std::optional<int> run() {
     const auto began = std::chrono::steady_clock::now();
     Progress progress("booting", 1, 1);
@@ -195,7 +196,7 @@ class Machine {
     int status = 0;
     ::waitpid(pid_, &status, 0);
     pid_ = 0;
-    if (!up_ && console_.find("Kernel panic") != std::string::npos) return std::nullopt;
+    if (!up_ && (kvm_ || console_.find("Kernel panic") != std::string::npos)) return std::nullopt;
     if (status_ < 0)
       fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
     return status_;
@@ -220,7 +221,7 @@ class Machine {
                          fmt::format("install {} (Debian's name)", emulator_.package));
     }
     throw MachineError(fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
-                       "try another kernel, or more memory, as in --on vm:bookworm,memory=8G");
+                       "try another kernel, or more memory, as in --on vm:bookworm,memory=8GiB");
   }
 
  private:
@@ -296,6 +297,7 @@ class Machine {
   }
 
   const Emulator& emulator_;
+  bool kvm_;
   std::array<Wire, kPorts> wires_;
   pid_t pid_ = 0;
   std::string console_;  ///< the end of it
@@ -333,16 +335,22 @@ GuestProgram this_program(const MachinePlace& place, const std::vector<std::stri
 
 int run_in_machine(const MachinePlace& place, const GuestProgram& program) {
   const GuestKernel kernel = find_kernel(place);
-  const bool kvm = !place.is_other_processor() && kvm_works();
+  bool kvm = !place.is_other_processor() && kvm_works();
+  constexpr const char* kEmulated = "its CPU is emulated, and no time is that of a real one";
   fmt::print(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
-             kvm ? "" : " (no KVM here: its CPU is emulated, and no time is that of a real one)");
+             kvm ? "" : fmt::format(" (no KVM here: {})", kEmulated));
   const std::string archive = archive_for(kernel, program);
   // An emulated CPU takes so long between two interrupts that a kernel panics once in some hundred boots.
   constexpr int kTries = 3;
   for (int i = 1;; ++i) {
     Machine machine(place, kernel, archive, program.system, kvm);
     if (const auto status = machine.run()) return *status;
-    if (i == kTries) machine.fail("it panicked each time");
+    if (kvm) {
+      kvm = false;
+      fmt::print(stderr, "zerotax: it does not start on this KVM: trying without ({})\n", kEmulated);
+      continue;
+    }
+    if (i >= kTries) machine.fail("it panicked each time");
     fmt::print(stderr, "zerotax: its kernel panicked while it booted: trying again\n");
   }
 }

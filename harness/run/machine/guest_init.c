@@ -198,7 +198,8 @@ static struct job read_job(void) {
   return job;
 }
 
-static pid_t start(const struct job* job) {
+/// It has the signals blocked that were `before` we blocked any.
+static pid_t start(const struct job* job, const sigset_t* before) {
   const int out = port(kOut, O_WRONLY);
   const int err = port(kErr, O_WRONLY);
   if (out < 0 || err < 0) fail("ports");
@@ -209,6 +210,7 @@ static pid_t start(const struct job* job) {
     return pid;
   }
   setpgid(0, 0);
+  sigprocmask(SIG_SETMASK, before, NULL);
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, 0);
   dup2(out, 1);
@@ -247,7 +249,7 @@ int main(void) {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   sigprocmask(SIG_BLOCK, &children, &before);
-  const pid_t child = start(&job);
+  const pid_t child = start(&job, &before);
   if (child < 0) fail("fork");
   for (;;) {
     int status = 0;
