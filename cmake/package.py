@@ -69,7 +69,8 @@ class System:
         found, asked = {}, [program]
         while asked:
             program = asked.pop()
-            named = [self.root / folder.lstrip("/") for folder in told_by_patchelf("--print-rpath", program).split(":") if folder]
+            folders = told_by_patchelf("--print-rpath", program).split(":")
+            named = [self.root / folder.lstrip("/") for folder in folders if folder]
             for name in libraries_of(program):
                 if name in found or name in own:
                     continue

@@ -16,8 +16,8 @@
 // Source: Documentation/userspace-api/seccomp_filter.rst.
 //
 // The filter lets through what comes from here. It is told the address after the instruction, hence what stands behind
-// the last one. A call that must be made in place comes here with the address to go on at in x17, which a call of a
-// function may change, and so what is compiled around a call does not rely on.
+// the last one. A call that must be made in place is made here as well, and x17 holds where the thread continues: a
+// function may change that register, so code around a call does not rely on it.
 asm(R"(
   .text
   .balign 64

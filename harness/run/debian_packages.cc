@@ -34,8 +34,7 @@ void DebianPackages::cannot_fetch(const std::string& why) const {
                      "see that apt-get reaches a mirror (ZEROTAX_DEBIAN_MIRROR names another one)");
 }
 
-DebianPackages::DebianPackages(std::string what, std::string release, fs::path cache,
-                               const std::string& architecture)
+DebianPackages::DebianPackages(std::string what, std::string release, fs::path cache, const std::string& architecture)
     : what_(std::move(what)),
       release_(std::move(release)),
       cache_(std::move(cache)),
@@ -52,8 +51,7 @@ DebianPackages::DebianPackages(std::string what, std::string release, fs::path c
   options_ = {"-q", "-o", "Dir::Etc::sourcelist=" + list, "-o", "Dir::Etc::sourceparts=/dev/null", "-o",
               "Dir::State::Lists=" + folder_.file("lists"), "-o", "Dir::Cache=" + folder_.file("cache"), "-o",
               "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none", "-o",
-              "APT::Architecture=" + architecture, "-o",
-              "APT::Architectures=" + architecture,
+              "APT::Architecture=" + architecture, "-o", "APT::Architectures=" + architecture,
               // As root it would write as a user of its own, who may not write here.
               "-o", fmt::format("APT::Sandbox::User={}", ::geteuid() == 0 ? "root" : "")};
   run("apt-get", {"update"});

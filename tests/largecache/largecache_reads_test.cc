@@ -16,7 +16,7 @@ namespace {
 
 using What = ReadHabit::What;
 
-/// Of a block of 1 MiB here.
+/// A block of 1 MiB has so many.
 const std::uint64_t kPages = kMiB / kPage;
 
 // What was written to of a block of 256 pages, and the faults that it took.

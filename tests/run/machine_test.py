@@ -115,7 +115,8 @@ def test_without_qemu_its_package_is_named(tmp_path):
 
 
 def test_without_a_build_for_the_other_processor_the_command_that_makes_one_is_named(tmp_path):
-    refused(zerotax("doctor", "--on", f"vm:trixie,arch=aarch64,build={tmp_path}"), 3, str(tmp_path / "bin" / "zerotax"), "./run arm64")
+    done = zerotax("doctor", "--on", f"vm:trixie,arch=aarch64,build={tmp_path}")
+    refused(done, 3, str(tmp_path / "bin" / "zerotax"), "./run arm64")
 
 
 def test_what_is_no_kernel_is_refused_with_what_qemu_says(tmp_path):

@@ -111,7 +111,7 @@ static void mounted(const char* what, const char* where, const char* type, const
 
 static const char kShared[] = "trans=virtio,version=9p2000.L,msize=512000,cache=loose,access=client";
 
-/// A root of the programs and libraries of one tree and all else of another. What is a link there is one here.
+/// Puts the programs and libraries of a tree, or all else of it, into a root. A link there is a link here.
 static void take_parts(const char* tree, const char* root, bool system) {
   static const char* const kParts[] = {"bin", "lib", "lib32", "lib64", "libx32", "sbin", "usr"};
   static const char* const kOwn[] = {"proc", "sys", "dev", "run"};

@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""What zerotax finds on arm64 with pages of 4 and 16 KiB, in virtual machines, compared with what it finds here, and which of
+its own tests passed there.
+
+usage: arm64.py FILE.json [--tests 4K=JUNIT.xml] [--tests 16K=JUNIT.xml]
+
+The build for arm64 is build-arm64 (./run arm64 --test, which writes the results of the tests). A figure is the same there, n/a
+with its reason, or differs: with pages of 16 KiB, by whole pages.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+import machines
+
+ARM64 = machines.ROOT / "build-arm64"
+RELEASE = "trixie"
+
+
+def tests(file: pathlib.Path) -> dict:
+    """Of ctest's JUnit file: how many passed, and the names of the others."""
+    cases = {case.get("name"): case.get("status") for case in xml.etree.ElementTree.parse(file).getroot().iter("testcase")}
+    passed = [name for name, status in cases.items() if status == "run"]
+    return {"passed": sorted(passed), "others": {name: status for name, status in sorted(cases.items()) if status != "run"}}
+
+
+def main() -> int:
+    """Writes the document."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("--tests", action="append", default=[], metavar="PAGE=FILE")
+    options = parser.parse_args()
+    junit = dict(word.split("=", 1) for word in options.tests)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        place = machines.Place(folder)
+        here = {"run": place.document("run", *machines.PLAN),
+                "record": place.document("record", program=machines.REFILL)["totals"]["kernel"],
+                "cow": machines.watched_range(place)}
+        machines.REFILL[0] = str(ARM64 / "tests" / "recorded" / "refill")
+        machines.FORKS = str(ARM64 / "tests" / "recorded" / "forks")
+        found = []
+        for page in ("4K", "16K"):
+            figures = machines.figures(machines.Place(folder, f"{RELEASE},arch=aarch64,page={page}"), here)
+            of_tests = {"tests": tests(junit[page])} if page in junit else {}
+            found.append({"release": RELEASE, "page": page, **figures, **of_tests})
+            print(page, {key: row for key, row in figures["figures"].items() if row["na"] or row["differs"]}, file=sys.stderr)
+    document = {"schema": "zerotax.arm64/1", "zerotax_version": here["run"]["zerotax_version"],
+                "kernel": here["run"]["environment"]["kernel"], "plan": machines.PLAN, "machines": found}
+    options.file.write_text(json.dumps(document, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
