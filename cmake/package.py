@@ -87,7 +87,8 @@ class System:
         target = pathlib.Path("/") / path.resolve().relative_to(self.root)
         # Where /lib is a link to /usr/lib, dpkg may know the file by either name.
         for each in dict.fromkeys([inside, target, pathlib.Path("/usr") / inside.relative_to("/")]):
-            name = subprocess.run([*self.dpkg_query, "-S", each], capture_output=True, text=True, check=False).stdout.split(":")[0]
+            found = subprocess.run([*self.dpkg_query, "-S", each], capture_output=True, text=True, check=False)
+            name = found.stdout.split(":")[0]
             if name:
                 words = said_by(*self.dpkg_query, "-W", "-f", "${Version} ${source:Package}\n", name).splitlines()[0].split()
                 return name, *words
