@@ -12,8 +12,8 @@ namespace zerotax::largecache {
 namespace {
 
 constexpr std::size_t kWriteSize = kMiB;
-const std::size_t kFrom = 64 * kPage;  // what is written: block[kFrom, kFrom + kWritten)
-const std::size_t kWritten = 32 * kPage;
+const std::size_t kFrom = kMiB / 4;  // what is written: block[kFrom, kFrom + kWritten)
+const std::size_t kWritten = kMiB / 8;
 
 /// Has the kernel write kWritten bytes of 0xab to `there`. A text other than "" says why it cannot.
 using Write = std::string (*)(char* there);

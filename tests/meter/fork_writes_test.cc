@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "meter/faults_meter.h"
+#include "small_pages.h"
 #include "zero_page.h"
 
 namespace zerotax {
@@ -105,6 +106,7 @@ TEST_F(ForkWrites, ABlockThatBeginsWithinAPageHasThatPageAndLeavesTheHeaderAlone
 }
 
 TEST_F(ForkWrites, TheChildHasPageTablesForWhatIsPopulatedOnly) {
+  ONLY_WITH_SMALL_PAGES();
   run_faults();
   if (IsSkipped()) return;
   const auto page = static_cast<std::int64_t>(page_bytes());

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "small_pages.h"
 
 namespace zerotax {
 namespace {
@@ -45,6 +46,7 @@ class FaultLogTest : public testing::Test {
 };
 
 TEST_F(FaultLogTest, TellsEachFaultInALineOfJson) {
+  ONLY_WITH_SMALL_PAGES();
   FaultLog log(path, true);
   log.add(fault(5000), FaultClass::kCopy, 1000, &kHeap, &kCode);
   Fault of_kernel = fault(6000);

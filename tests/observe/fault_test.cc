@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "small_pages.h"
+
 namespace zerotax {
 namespace {
 
@@ -151,6 +153,7 @@ TEST(FaultPairing, FaultsThatNeverEndDoNotPileUp) {
 }
 
 TEST(FaultPairing, AnEndWhoseBeginWasLostEndsNothing) {
+  ONLY_WITH_SMALL_PAGES();
   FaultPairing pairing;
   EXPECT_TRUE(pairing.apply(at_address(begin(1, 100, kWrite), 0x1000)).empty());
   EXPECT_TRUE(pairing.apply(at_address(event(FaultEvent::Kind::kEnd, 1, 110), 0x2000)).empty());
@@ -166,6 +169,7 @@ TEST(FaultPairing, WhatIsAllocatedOutsideAFaultBelongsToNone) {
 }
 
 TEST(FaultCounts, BytesFollowTheSizeOfThePages) {
+  ONLY_WITH_SMALL_PAGES();
   FaultCounts counts;
   counts.add(allocating(kWrite, false, 9), FaultClass::kZeroFill);
   counts.add(allocating(kWriteProtected, false), FaultClass::kCopy);

@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "os/page.h"
+
 namespace zerotax {
 namespace {
 
@@ -44,15 +46,16 @@ TEST_F(SyscallCounterTest, CountsByNumberAndPassesResultsThrough) {
 }
 
 TEST_F(SyscallCounterTest, PassesAllSixArguments) {
+  const auto page = static_cast<long>(page_bytes());
   const int file = ::memfd_create("test", 0);
-  ASSERT_EQ(::ftruncate(file, 8192), 0);
-  ASSERT_EQ(::pwrite(file, "x", 1, 4096), 1);
+  ASSERT_EQ(::ftruncate(file, 2 * page), 0);
+  ASSERT_EQ(::pwrite(file, "x", 1, page), 1);
   SyscallCounter::begin();
-  void* memory = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 4096);  // the sixth is the offset
+  void* memory = ::mmap(nullptr, page, PROT_READ, MAP_SHARED, file, page);  // the sixth is the offset
   SyscallCounter::end();
   ASSERT_NE(memory, MAP_FAILED);
   EXPECT_EQ(*static_cast<char*>(memory), 'x');
-  ::munmap(memory, 4096);
+  ::munmap(memory, page);
   ::close(file);
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "os/processor.h"
+
 namespace zerotax {
 namespace {
 
@@ -35,6 +37,7 @@ TEST(TraceEvent, WhatIsNoFormatIsNoEvent) {
 
 TEST(TraceEvent, TheKernelsOwnIsReadWithoutAMount) {
   if (::geteuid() != 0) GTEST_SKIP() << "tracefs is root's";
+  if (!kHasFaultTracepoints) GTEST_SKIP() << "Linux has no such tracepoint for this processor";
   const auto event = read_trace_event("exceptions/page_fault_user");
   ASSERT_TRUE(event);
   EXPECT_EQ(event->fields.count("error_code"), 1U);
