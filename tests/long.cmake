@@ -9,6 +9,7 @@ set(long_tests
   integration.programs_benchmark_test    # benchmark-programs, whole
   integration.policies_benchmark_test    # benchmark-policies, whole
   integration.contract_places_test       # the promises on other kernels and architectures, under QEMU
+  integration.arm64_test                 # counts on arm64 with pages of 4 and 16 KiB, emulated; needs ./run arm64
   integration.contract_lies_test         # 85 lies, each caught by its promise
   integration.planted_regressions_test   # each kind of regression, planted into an allocator and found by check
   integration.traps_test                 # changes that check must not report
