@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "point/point_json.h"
+#include "real_cpu.h"
 #include "run/make_plan.h"
 
 namespace zerotax {
@@ -41,6 +42,7 @@ Point point_of_passes() {
 
 // That a row names what the probe measured is all that a metric needs to be in a point and in its first operations.
 TEST(MeasuredValues, ARowWithASourceIsMeasuredByItsPassAlone) {
+  ONLY_ON_A_REAL_CPU();
   const Point point = point_of_passes();
   ASSERT_EQ(point.first_ops.size(), kOps);
   std::size_t sources = 0;

@@ -6,6 +6,7 @@
 
 #include "made_passes.h"
 #include "point/steady_state.h"
+#include "real_cpu.h"
 
 namespace zerotax {
 namespace {
@@ -20,6 +21,7 @@ TEST(WarmUp, LeavesOutHalfAndNeverMoreThanFive) {
 }
 
 TEST_F(PointTest, FiguresAreOfTheSteadyStateAndFirstOpsOfEachCall) {
+  ONLY_ON_A_REAL_CPU();
   Passes passes;
   passes.timing = timing_pass(20);
   passes.audit = audit_pass(1 << 20, 1 << 19, kByMemset);
@@ -216,6 +218,7 @@ TEST_F(PointTest, ATimeWithoutValuesSaysSo) {
 }
 
 TEST_F(PointTest, TouchingIsAFigureOfEachOperationWhereThereWasSome) {
+  ONLY_ON_A_REAL_CPU();
   Passes passes;
   passes.timing = timing_pass(8);
   EXPECT_EQ(json(passes)["first_ops"][0]["touch_ns"], (Json{{"na", "nothing is touched"}}));

@@ -2,6 +2,7 @@
 
 #include "made_passes.h"
 #include "point/point.h"
+#include "real_cpu.h"
 
 namespace zerotax {
 namespace {
@@ -23,6 +24,7 @@ Passes receiving_passes() {
 }
 
 TEST_F(TransferTest, WhatIsReceivedIsRelatedToTimeFaultsAndZeroedBytes) {
+  ONLY_ON_A_REAL_CPU();
   const Json transfer = json(receiving_passes())["transfer"];
   EXPECT_EQ(transfer["ops"], 100);
   EXPECT_EQ(transfer["received_bytes"], 1000);
@@ -52,6 +54,7 @@ TEST_F(TransferTest, AReceiveThatBrokeOffHasNoRatesButAReason) {
 }
 
 TEST_F(TransferTest, FaultsThatTheKernelDoesNotTellAreNotAvailable) {
+  ONLY_ON_A_REAL_CPU();
   Passes passes = receiving_passes();
   const_cast<SampleBlock&>(passes.timing.samples()).transfer.faults = kNotMeasured;
   const Json transfer = json(passes)["transfer"];

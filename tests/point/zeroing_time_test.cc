@@ -4,6 +4,7 @@
 
 #include "made_passes.h"
 #include "point/point.h"
+#include "real_cpu.h"
 
 namespace zerotax {
 namespace {
@@ -19,6 +20,7 @@ TEST_F(ZeroingTimeTest, NothingZeroedTakesNoTime) {
 }
 
 TEST_F(ZeroingTimeTest, InlineZeroingIsTimedByTheDifference) {
+  ONLY_ON_A_REAL_CPU();
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(1 << 20, 1 << 20, kByInline);
@@ -38,6 +40,7 @@ TEST_F(ZeroingTimeTest, InlineZeroingIsTimedByTheDifference) {
 }
 
 TEST_F(ZeroingTimeTest, ADifferenceThatIsNoZeroingIsNotAvailable) {
+  ONLY_ON_A_REAL_CPU();
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(4096, 4096, kByInline);
@@ -55,6 +58,7 @@ TEST_F(ZeroingTimeTest, ADifferenceThatIsNoZeroingIsNotAvailable) {
 }
 
 TEST_F(ZeroingTimeTest, MemsetsTooShortToTimeAreTimedByTheDifferenceOrNotAtAll) {
+  ONLY_ON_A_REAL_CPU();
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(1000, 1000, kByMemset);
@@ -74,6 +78,7 @@ TEST_F(ZeroingTimeTest, MemsetsTooShortToTimeAreTimedByTheDifferenceOrNotAtAll) 
 }
 
 TEST_F(ZeroingTimeTest, TimeOfZeroingIsOfOperationsThatZeroed) {
+  ONLY_ON_A_REAL_CPU();
   Passes passes;
   passes.timing = timing_pass(8);
   passes.audit = audit_pass(0, 0, 0);

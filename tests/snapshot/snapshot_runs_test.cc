@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "os/processor.h"
 #include "snapshot/result.h"
 
 namespace zerotax::snapshot {
@@ -124,6 +125,7 @@ TEST(SnapshotRuns, WhatWasNotReachedIsSkipped) {
 }
 
 TEST(SnapshotRuns, FaultsThatAnOrdinaryUserCannotTellApartAreNotAvailable) {
+  if (!kHasFaultTracepoints) GTEST_SKIP() << "root cannot tell them apart either";
   SnapshotRuns runs(plan_of({"uffd_wp"}));
   SnapshotRun run = run_of(100, {{"told_by_sharing", 0}});
   run.figures["told_by_sharing"] = 0;
