@@ -39,7 +39,11 @@ struct Stack {
   std::uint64_t frame_pointer;
 };
 
+#if defined(__x86_64__)
 constexpr int kFramePointer = 6;
+#else
+constexpr int kFramePointer = 29;
+#endif
 /// A frame that is larger than this is no frame.
 constexpr std::uint64_t kFarthest = std::uint64_t{1} << 20;
 
@@ -84,8 +88,14 @@ bool keeps_no_frame_pointer(std::uint64_t address) {
   return !read_own(address, &code[0], sizeof code) || std::memcmp(&code[0], &kTrampoline[0], sizeof code) == 0;
 }
 
-/// Whether what is before an address is a call, near or by a register or memory (Intel SDM, volume 2, CALL).
+/// Whether what is before an address is a call, near or by a register or memory (Intel SDM, volume 2, CALL; Arm ARM, BL
+/// and BLR).
 bool is_behind_call(std::uint64_t address) {
+#if defined(__aarch64__)
+  std::uint32_t instruction = 0;
+  if (!read_own(address - sizeof instruction, &instruction, sizeof instruction)) return false;
+  return (instruction & 0xfc000000) == 0x94000000 || (instruction & 0xfffffc1f) == 0xd63f0000;
+#else
   unsigned char code[7];
   if (!read_own(address - sizeof code, &code[0], sizeof code)) return false;
   if (code[2] == 0xe8) return true;
@@ -94,6 +104,7 @@ bool is_behind_call(std::uint64_t address) {
     if (call[0] == 0xff && (call[1] & 0x38) == 0x10) return true;
   }
   return false;
+#endif
 }
 
 /// Code that an interpreter made in memory has no call frame information, and there unwinding ends. V8's keeps frame
