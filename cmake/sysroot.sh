@@ -29,7 +29,7 @@ packages() {
     case "$comment" in '' | '# test') echo "$package" ;; esac
   done <packages.txt
   # The compiler's own parts, and what the tests need in a virtual machine (tests/arm64).
-  printf '%s\n' libc6-dev libstdc++-12-dev bash coreutils dash findutils grep sed procps util-linux mount git file \
+  printf '%s\n' libc6-dev libstdc++-12-dev gcc bash coreutils dash findutils grep sed procps util-linux mount git file \
     cmake python3 python3-pytest python3-pytest-timeout python3-jsonschema
 }
 

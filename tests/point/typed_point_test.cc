@@ -15,6 +15,7 @@
 #include "point/point_json.h"
 #include "point/points_csv.h"
 #include "run/make_plan.h"
+#include "small_pages.h"
 
 namespace zerotax {
 namespace {
@@ -164,6 +165,7 @@ TEST(TypedPoint, CostsOfAnOperationAreThoseOfItsJson) {
 }
 
 TEST(TypedPoint, BytesFoundByTheirPagesAreEvidenceFromTwoPagesOn) {
+  ONLY_WITH_SMALL_PAGES();
   Point point;
   point[Metric::kZeroedBytes] = MetricValue::whole(8191);
   EXPECT_EQ(point.evident_count(Metric::kZeroedBytes), 8191U);

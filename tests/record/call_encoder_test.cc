@@ -5,6 +5,7 @@
 
 #include "calls_testing.h"
 #include "record/calls/encoder.h"
+#include "small_pages.h"
 
 namespace zerotax::record {
 namespace {
@@ -64,6 +65,7 @@ TEST(CallEncoder, RangesOfPagesStandBeforeTheEndOfTheirBlock) {
 }
 
 TEST(CallEncoder, PartsOfAMappingAreReturnedAndTheLastOneEndsIt) {
+  ONLY_WITH_SMALL_PAGES();
   const std::uint64_t base = 0x10000;
   const std::uint64_t page = 4096;
   EXPECT_EQ(

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "record/document.h"
+#include "small_pages.h"
 
 namespace zerotax::record {
 namespace {
@@ -16,6 +17,7 @@ std::string content_of(const std::filesystem::path& path) {
 }
 
 TEST(RecordDocument, ComesBackByteForByteAndIsPrintedAsItWas) {
+  ONLY_WITH_SMALL_PAGES();
   std::size_t documents = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ZEROTAX_SOURCE_DIR "/tests/record/data")) {
     std::filesystem::path path = entry.path();

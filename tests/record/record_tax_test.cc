@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "record/tax.h"
+#include "small_pages.h"
 
 namespace zerotax::record {
 namespace {
@@ -17,6 +18,7 @@ std::unique_ptr<ProcessSlot> ended_process() {
 }
 
 TEST(KernelPart, IsWhatIsHeldAndWhatWasReturnedButNotWhatWasTakenOverOrCopied) {
+  ONLY_WITH_SMALL_PAGES();
   const auto slot = ended_process();
   slot->holdings.at_end_bytes = 10 * kMiB;
   slot->holdings.swapped_bytes = 2 * kMiB;
@@ -38,6 +40,7 @@ TEST(KernelPart, NothingReturnedIsNothingRefilled) {
 }
 
 TEST(KernelPart, AHugePageIsOneFault) {
+  ONLY_WITH_SMALL_PAGES();
   const auto slot = ended_process();
   slot->holdings.at_end_bytes = 8 * kMiB + 4096;
   slot->holdings.huge_bytes = 8 * kMiB;

@@ -6,6 +6,7 @@
 #include "calls_testing.h"
 #include "files/temporary_folder.h"
 #include "replay/prepare.h"
+#include "small_pages.h"
 
 namespace zerotax::replay {
 namespace {
@@ -43,6 +44,7 @@ Events usual() {
 }
 
 TEST_F(CallsFiles, EventsComeBackAsTheyWereWritten) {
+  ONLY_WITH_SMALL_PAGES();
   write_text(path_, calls_file({usual().text}));
   const CallsFile file(path_);
   Events back;
@@ -61,6 +63,7 @@ TEST_F(CallsFiles, EventsComeBackAsTheyWereWritten) {
 }
 
 TEST_F(CallsFiles, AWholeRecordingIsPrepared) {
+  ONLY_WITH_SMALL_PAGES();
   write_text(path_, calls_file({usual().text}));
   const Prepared prepared = prepare(CallsFile(path_), folder_.file("prepared"), false);
   EXPECT_EQ(prepared.calls, 6U);
@@ -69,6 +72,7 @@ TEST_F(CallsFiles, AWholeRecordingIsPrepared) {
 }
 
 TEST_F(CallsFiles, EveryFileThatIsCutOffIsRefused) {
+  ONLY_WITH_SMALL_PAGES();
   const std::string whole = calls_file({usual().text});
   ASSERT_EQ(refusal(whole), "");
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_NE(refusal(whole.substr(0, bytes)), "") << bytes;
@@ -97,6 +101,7 @@ TEST_F(CallsFiles, ForeignFilesAreRefused) {
 }
 
 TEST_F(CallsFiles, HostileCallsAreRefused) {
+  ONLY_WITH_SMALL_PAGES();
   const auto expect = [&](const Events& events, const std::string& words) {
     EXPECT_NE(refusal(events).find(words), std::string::npos) << refusal(events) << " lacks " << words;
   };
@@ -126,6 +131,7 @@ TEST_F(CallsFiles, HostileCallsAreRefused) {
 }
 
 TEST_F(CallsFiles, AChildBeginsWithTheBlocksOfItsParentAtTheFork) {
+  ONLY_WITH_SMALL_PAGES();
   record::CallsAbout about;
   about.processes.resize(2);
   about.processes[1].parent = 0;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "small_pages.h"
 #include "snapshot/result.h"
 
 namespace zerotax::snapshot {
@@ -29,6 +30,7 @@ SnapshotFault fault(std::uint64_t ms, FaultClass kind, std::uint64_t address = 0
 }
 
 TEST(SnapshotFaults, AreSplitAtTheChildsEnd) {
+  ONLY_WITH_SMALL_PAGES();
   const Faults faults = *faults_of(run_of({fault(0, FaultClass::kCopy), fault(49, FaultClass::kReuse),
                                            fault(50, FaultClass::kReuse), fault(100, FaultClass::kReuse)}));
   EXPECT_EQ(faults.before_end.copies, 1U);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "os/processor.h"
+#include "small_pages.h"
 #include "snapshot/result.h"
 
 namespace zerotax::snapshot {
@@ -171,6 +172,7 @@ std::string answers_of(std::size_t held_copies) {
 }
 
 TEST(SnapshotAnswers, SayThatReusesAreNoCopies) {
+  ONLY_WITH_SMALL_PAGES();
   const std::string text = answers_of(0);
   EXPECT_NE(text.find("256 faults (0 copies, 256 reuses, 0 other): it is not copying"), std::string::npos) << text;
   EXPECT_NE(text.find("until the child ended, the parent took 200 faults (200 copies, 0 reuses, 0 other)"),

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "small_pages.h"
 #include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
@@ -63,6 +64,7 @@ TEST(SweepPlan, RowsAreAllCombinationsAndThePublishedHaveTheirOwnPasses) {
 }
 
 TEST(SweepPlan, ABatchThatIsTooLargeMakesNoRowUnlessThereIsNoOther) {
+  ONLY_WITH_SMALL_PAGES();
   const SweepAxes axes = parse_sweep({"size=64KiB,1MiB", "batch=4KiB,128KiB"}, given(), 1);
   EXPECT_EQ(sweep_rows(axes, {{"fork", "", false}}, given(), given()).size(), 3U);
   EXPECT_THROW(sweep_rows(parse_sweep({"batch=2MiB"}, given(), 1), {{"fork", "", false}}, given(), given()),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "os/keys.h"
+#include "small_pages.h"
 #include "top/prometheus.h"
 #include "top/table.h"
 #include "top/ui.h"
@@ -81,6 +82,7 @@ TEST(View, AFilterLooksAtCommandUserAndCgroup) {
 }
 
 TEST(View, GroupsAreSums) {
+  ONLY_WITH_SMALL_PAGES();
   View view;
   view.by = By::kCommand;
   const Sample groups = arranged(view);
