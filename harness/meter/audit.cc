@@ -262,7 +262,7 @@ const char* AuditMeter::why_not_own_stores() const {
     return "another process has the same memory, and may have written to it";
   // A page that this thread stored to first took it a fault. Another may have stored zeros, or had the kernel populate.
   // The meter's own lists are among what is new, a few pages.
-  const std::int64_t page = page_bytes();
+  const auto page = static_cast<std::int64_t>(page_bytes());
   const bool others_may = !alone_ && claims_ > 0;
   if (faults_ >= 0 && (static_cast<std::int64_t>(claims_) > faults_ - memset_faults_ ||
                        (others_may && account_.new_bytes() / page >= faults_ + kManyFaults))) {
@@ -285,7 +285,7 @@ void AuditMeter::doubt_what_is_gone() {
   const bool seen = count_syscalls_ && !SyscallCounter::incomplete() && unfollowed_ != Unfollowed::kTakesAway;
   if ((seen && alone_) || all_faults_ < 0) return;
   // Zeros that were stored and taken away unseen cost a fault for each page, of which nothing is left.
-  const std::int64_t page = page_bytes();
+  const auto page = static_cast<std::int64_t>(page_bytes());
   const std::int64_t pages = static_cast<std::int64_t>(block_.pages().bytes()) / page;
   const std::int64_t faults =
       all_faults_ - memset_faults_ - account_.new_bytes() / page - static_cast<std::int64_t>(claims_);
