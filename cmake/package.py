@@ -58,15 +58,14 @@ class System:
 
     def __init__(self, machine):
         own = machine == os.uname().machine
-        self.machine = machine
         self.architecture = {"x86_64": "amd64", "aarch64": "arm64"}[machine]
         self.root = pathlib.Path("/" if own else said_by(pathlib.Path(__file__).parent / "sysroot.sh", "--where").strip())
         self.folders = [self.root / lib / f"{machine}-linux-gnu" for lib in ("lib", "usr/lib")]
         self.dpkg_query = ["dpkg-query", *([] if own else [f"--admindir={self.root}/var/lib/dpkg"])]
 
-    def needed_by(self, program, own):
-        """The libraries that the loader finds for a program, but glibc's and our own: {soname: path}."""
-        found, asked = {}, [program]
+    def needed_by(self, programs, own):
+        """The libraries that the loader finds for programs, but glibc's and our own: {soname: path}."""
+        found, asked = {}, list(programs)
         while asked:
             program = asked.pop()
             folders = told_by_patchelf("--print-rpath", program).split(":")
@@ -105,7 +104,7 @@ def bundle(tree, system):
     ours = tree / "lib" / "zerotax"
     programs = [path for path in sorted(ours.rglob("*")) if is_elf(path)]
     own = {path.name for path in programs}
-    bundled = {name: path for program in programs for name, path in system.needed_by(program, own).items()}
+    bundled = system.needed_by(programs, own)
     for name, path in sorted(bundled.items()):
         shutil.copyfile(path, ours / "lib" / name)
         (ours / "lib" / name).chmod(0o755)

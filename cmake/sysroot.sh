@@ -2,8 +2,9 @@
 # usage: cmake/sysroot.sh [--where]
 #
 # Makes a folder of Debian bookworm's arm64 libraries for the preset arm64 (cmake/arm64.cmake), without root: those of
-# packages.txt that end in -dev and that the product or its tests need, and what tests run, with all that they depend on. apt chooses and
-# downloads them, in a state of its own; nothing is installed on this system. Prints where the folder is; --where only that.
+# packages.txt that end in -dev and that the product or its tests need, and what tests run, with all that they depend on. apt
+# chooses and downloads them, in a state of its own; nothing is installed on this system. Prints where the folder is; --where
+# only that.
 # A folder that is complete and of the same packages is not made again. ZEROTAX_SYSROOT in the environment names another place.
 set -eu
 cd "$(dirname "$0")/.."
@@ -28,7 +29,7 @@ packages() {
     case "$package" in *-dev) ;; *) continue ;; esac
     case "$comment" in '' | '# test') echo "$package" ;; esac
   done <packages.txt
-  # The compiler's own parts, and what the tests need in a virtual machine (tests/arm64).
+  # The compiler's own parts, and what the tests need in a virtual machine (./run arm64 --test).
   printf '%s\n' libc6-dev libstdc++-12-dev gcc bash coreutils dash findutils grep sed procps util-linux mount git file \
     cmake python3 python3-pytest python3-pytest-timeout python3-jsonschema
 }
@@ -97,10 +98,8 @@ for package; do
   dpkg-deb -x "$package" "$work/root" 2>>"$work/log" || fail "cannot unpack $(basename "$package"): $(tail -n 1 "$work/log")"
   name=$(dpkg-deb -f "$package" Package)
   { dpkg-deb -f "$package" | sed '1i Status: install ok installed' && echo; } >>"$work/root/var/lib/dpkg/status"
+  [ "$(dpkg-deb -f "$package" Multi-Arch)" != same ] || name=$name:arm64
   dpkg-deb --fsys-tarfile "$package" | tar -t | sed 's,^[.],,; s,/$,,; s,^$,/.,' >"$work/root/var/lib/dpkg/info/$name.list"
-  if dpkg-deb -f "$package" Multi-Arch | grep -q same; then
-    mv "$work/root/var/lib/dpkg/info/$name.list" "$work/root/var/lib/dpkg/info/$name:arm64.list"
-  fi
 done
 echo 1 >"$work/root/var/lib/dpkg/info/format"
 mend_links "$work/root" || fail "cannot mend the links in $work/root"

@@ -98,7 +98,6 @@ bool is_dispatching() {
 
 const char* SyscallCounter::install() {
   if (syscall_trap::kForGood && syscall_trap::is_counted_thread()) return nullptr;
-  if (const char* refusal = syscall_trap::refusal()) return refusal;
   if (const char* refusal = signals.install(on_syscall, zerotax_sigreturn)) return refusal;
   // From then on SIGSYS may never be blocked.
   if (syscall_trap::kForGood && !signals.begin()) return kTaken;

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "os/machine_code.h"
+#include "os/processor.h"
 #include "record/preload/modules.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
@@ -39,11 +41,6 @@ struct Stack {
   std::uint64_t frame_pointer;
 };
 
-#if defined(__x86_64__)
-constexpr int kFramePointer = 6;
-#else
-constexpr int kFramePointer = 29;
-#endif
 /// A frame that is larger than this is no frame.
 constexpr std::uint64_t kFarthest = std::uint64_t{1} << 20;
 
@@ -88,16 +85,13 @@ bool keeps_no_frame_pointer(std::uint64_t address) {
   return !read_own(address, &code[0], sizeof code) || std::memcmp(&code[0], &kTrampoline[0], sizeof code) == 0;
 }
 
-/// Whether what is before an address is a call, near or by a register or memory (Intel SDM, volume 2, CALL; Arm ARM, BL
-/// and BLR).
+/// Whether what is before an address is a call, near or by a register or memory (Intel SDM, volume 2, CALL).
 bool is_behind_call(std::uint64_t address) {
-#if defined(__aarch64__)
-  std::uint32_t instruction = 0;
-  if (!read_own(address - sizeof instruction, &instruction, sizeof instruction)) return false;
-  return (instruction & 0xfc000000) == 0x94000000 || (instruction & 0xfffffc1f) == 0xd63f0000;
-#else
-  unsigned char code[7];
+  unsigned char code[kCallBytes];
   if (!read_own(address - sizeof code, &code[0], sizeof code)) return false;
+#if defined(__aarch64__)
+  return call_ending_at(address, &code[0]).kind != CallTarget::Kind::kNone;
+#else
   if (code[2] == 0xe8) return true;
   for (const std::size_t length : {2U, 3U, 4U, 6U, 7U}) {
     const unsigned char* call = &code[sizeof code - length];

@@ -26,8 +26,9 @@ constexpr unsigned kMostCpus = 64;
 
 void set(MachinePlace& place, const std::string& key, const std::string& value) {
   if (key == "arch") {
-    static const std::vector<std::string> kProcessors{"x86_64", "aarch64"};
-    check_word("arch in --on", value, kProcessors);
+    std::vector<std::string> processors;
+    for (const Emulator& each : kEmulators) processors.emplace_back(each.processor);
+    check_word("arch in --on", value, processors);
     place.emulator = emulator_for(value);
   } else if (key == "page") {
     static const std::vector<std::string> kPages{"4K", "16K"};
