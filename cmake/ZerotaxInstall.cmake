@@ -24,6 +24,15 @@ endif()
 foreach(target IN ITEMS zerotax-record zerotax-marks largecache)
   install(TARGETS ${target} LIBRARY DESTINATION ${private}/lib)
 endforeach()
+# What the archive has for systems with an older glibc; cmake/package.py takes it from the build.
+add_library(older-glibc SHARED cmake/older_glibc/older_glibc.c)
+target_compile_definitions(older-glibc PRIVATE _GNU_SOURCE)
+target_compile_options(older-glibc PRIVATE -O2 -fno-math-errno)
+set_target_properties(older-glibc PROPERTIES OUTPUT_NAME zerotax-older-glibc LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib
+  LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/older_glibc/older_glibc.map)
+# The functions of an older glibc may be in libraries that are empty here.
+target_link_options(older-glibc PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/older_glibc/older_glibc.map -Wl,-z,now -Wl,-z,defs
+  -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2)
 # The reader of traces, for programs of others; Python finds the library beside its module.
 install(TARGETS zerotax_trace_reader LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES harness/trace/reader/include/zerotax/trace_reader.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zerotax)

@@ -4,8 +4,8 @@ The build may be for arm64 (./run arm64): libraries are then those of the folder
 
 FOLDER gets a tree that can be unpacked anywhere (.tar.xz), a wheel for pip with the same tree in it, the Debian package, a list
 of others' libraries that are in them (CycloneDX 1.5), and SHA256SUMS. The tree has the libraries of Debian that the programs
-need, but not glibc: the system must have the version that they were built with, or a later one. The archive and the wheel are
-the same for the same build and SOURCE_DATE_EPOCH.
+need, but not glibc: that of Debian 11 (2.31) or a later one, with what cmake/older_glibc brings; the Debian package needs the
+version that it was built with. The archive and the wheel are the same for the same build and SOURCE_DATE_EPOCH.
 """
 
 import base64
@@ -16,6 +16,7 @@ import pathlib
 import re
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import tarfile
@@ -23,6 +24,9 @@ import zipfile
 
 # The libraries of glibc: the system has them.
 OF_GLIBC = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util))\.so\.\d+$")
+# The second number of the oldest version of glibc that the archive works with, and what stands in for later ones there.
+OLDEST_GLIBC = 31
+OLDER_GLIBC = "libzerotax-older-glibc.so"
 LAUNCHER = '''"""zerotax, the command, as pip installs it."""
 import os
 import pathlib
@@ -94,24 +98,74 @@ class System:
         return sys.exit(f"package: {path} is of no Debian package: its version and licence are not known")
 
 
+def glibc_symbols(option, path):
+    """What a file asks of glibc (option --undefined-only) or has of its names (--defined-only): {(name, minor version)}."""
+    lines = said_by("nm", "--dynamic", "--with-symbol-versions", option, path)
+    return {(name, int(minor)) for name, minor in re.findall(r" (\w+)@@?GLIBC_2\.(\d+)", lines)}
+
+
+def let_it_lack_versions(path):
+    """Lets a file start where glibc lacks versions that it needs: the loader then looks for those functions in the stand-in.
+
+    The stand-in becomes the last of the libraries that the file needs, as the loader asks them in that order; patchelf can only
+    make it the first. And the loader shall ask the stand-in, not glibc, whether each version exists: it has all of them.
+    """
+    subprocess.run(["patchelf", "--add-needed", OLDER_GLIBC, path], check=True)
+    data = bytearray(path.read_bytes())
+    headers, count = struct.unpack_from("<Q", data, 0x28)[0], struct.unpack_from("<H", data, 0x3C)[0]
+    sections = list(struct.iter_unpack("<IIQQQQII16x", data[headers:headers + count * 64]))
+    _, _, _, _, begin, size, link, _ = next(each for each in sections if each[1] == 6)  # SHT_DYNAMIC
+    strings = sections[link][4]
+    needed = [at + 8 for at in range(begin, begin + size, 16) if struct.unpack_from("<Q", data, at)[0] == 1]  # DT_NEEDED
+    names = [struct.unpack_from("<Q", data, at)[0] for at in needed]
+    for at, name in zip(needed, [*names[1:], names[0]]):
+        struct.pack_into("<Q", data, at, name)
+    _, _, _, _, at, _, _, libraries = next(each for each in sections if each[1] == 0x6FFFFFFE)  # SHT_GNU_verneed
+    for _ in range(libraries):
+        name, following = struct.unpack_from("<4xI4xI", data, at)
+        if OF_GLIBC.match(data[strings + name:data.index(0, strings + name)].decode()):
+            struct.pack_into("<I", data, at + 4, names[0])
+        at += following
+    path.write_bytes(data)
+
+
+def support_older_glibc(build, ours, tree):
+    """Lets every program and library of the tree work with a glibc that is older than what it was built with."""
+    stand_in = ours / "lib" / OLDER_GLIBC
+    shutil.copyfile(build / "lib" / OLDER_GLIBC, stand_in)
+    stand_in.chmod(0o755)
+    known = glibc_symbols("--defined-only", stand_in)
+    for path in sorted((tree / "lib").rglob("*")):
+        newer = {each for each in glibc_symbols("--undefined-only", path) if each[1] > OLDEST_GLIBC} if is_elf(path) else set()
+        lacking = sorted(f"{name} of glibc 2.{minor}" for name, minor in newer - known)
+        if lacking:
+            sys.exit(f"package: {path.name} needs {', '.join(lacking)}: cmake/older_glibc/older_glibc.c lacks that")
+        if newer:
+            let_it_lack_versions(path)
+
+
 def machine_of(program):
     """Whose program it is, by its ELF header: "aarch64"."""
     return {62: "x86_64", 183: "aarch64"}[int.from_bytes(program.read_bytes()[18:20], "little")]
 
 
-def bundle(tree, system):
+def bundle(build, tree, system):
     """Puts the libraries of others beside ours, and lets everything find them from where it is. Returns {soname: path here}."""
     ours = tree / "lib" / "zerotax"
-    programs = [path for path in sorted(ours.rglob("*")) if is_elf(path)]
-    own = {path.name for path in programs}
+    programs = [path for path in sorted((tree / "lib").rglob("*")) if is_elf(path)]
+    own = {path.name for path in programs} | {OLDER_GLIBC}
     bundled = system.needed_by(programs, own)
     for name, path in sorted(bundled.items()):
         shutil.copyfile(path, ours / "lib" / name)
         (ours / "lib" / name).chmod(0o755)
-        subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", ours / "lib" / name], check=True)
+        programs.append(ours / "lib" / name)
+    support_older_glibc(build, ours, tree)
     for program in programs:
         if libraries_of(program):
-            subprocess.run(["patchelf", "--set-rpath", "$ORIGIN/../lib", program], check=True)
+            places = [os.path.relpath(ours / "lib", program.parent)]
+            if program.parent == tree / "lib":  # a link in ours / "lib" may lead here: it is the loader's $ORIGIN then
+                places += [".", "../.."]
+            subprocess.run(["patchelf", "--set-rpath", ":".join(f"$ORIGIN/{each}" for each in places), program], check=True)
     return bundled
 
 
@@ -143,15 +197,6 @@ def foreign_depends(build, bundled, system):
 
 def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def needed_glibc(tree):
-    """The latest version of glibc that a file of the tree asks for: "2.36"."""
-    versions = set()
-    for path in (tree / "lib").rglob("*"):
-        if is_elf(path):
-            versions.update(re.findall(r"GLIBC_2\.(\d+)", said_by("readelf", "-V", path)))
-    return f"2.{max(map(int, versions))}"
 
 
 def write_tar(tree, file, epoch):
@@ -204,12 +249,11 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     said_by("cmake", "--install", build, "--prefix", tree, "--strip")
-    bundled = bundle(tree, system)
+    bundled = bundle(build, tree, system)
     parts = json.dumps(parts_list(version, bundled, tree, system), indent=2) + "\n"
     (folder / f"{name}.cdx.json").write_text(parts)
-    glibc = needed_glibc(tree)
     write_tar(tree, folder / f"{name}.tar.xz", epoch)
-    write_wheel(tree, folder, version, f"manylinux_{glibc.replace('.', '_')}_{machine}", epoch)
+    write_wheel(tree, folder, version, f"manylinux_2_{OLDEST_GLIBC}_{machine}", epoch)
     said_by("cpack", "--config", build / "CPackConfig.cmake", "-B", folder, *foreign_depends(build, bundled, system))
     shutil.rmtree(folder / "_CPack_Packages", ignore_errors=True)
     # For other projects' tests of an emulator or a sandbox (examples/contract): it is static.
@@ -219,7 +263,7 @@ def main():
     shutil.rmtree(tree)
     made = sorted(path for path in folder.iterdir() if path.is_file())
     (folder / "SHA256SUMS").write_text("".join(f"{digest(path)}  {path.name}\n" for path in made))
-    print(f"needs glibc {glibc} or later; in {folder}:")
+    print(f"needs glibc 2.{OLDEST_GLIBC} or later; in {folder}:")
     for path in made:
         print(f"  {path.stat().st_size / 2**20:6.1f} MiB  {path.name}")
 

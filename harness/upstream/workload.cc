@@ -16,6 +16,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "files/temporary_folder.h"
+#include "os/page.h"
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/c_compiler.h"
@@ -57,6 +58,7 @@ std::string source_of(const std::string& calls, std::size_t blocks, std::int64_t
   return fill_in(embedded_reproducers().at(kProgram), {{"TITLE", title},
                                                        {"HOW", how},
                                                        {"LIMIT", std::to_string(limit)},
+                                                       {"PAGE", std::to_string(page_bytes())},
                                                        {"CALLS", calls},
                                                        {"BLOCKS", std::to_string(std::max<std::size_t>(blocks, 1))},
                                                        {"CLAIM", claim}});

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 #define SIZE @SIZE@UL
 
 /* Page faults of one calloc of a block that is never touched, nor freed: of what calloc itself writes to. */
@@ -27,7 +28,7 @@ static long call(const char *what) {
 int main(void) {
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
   free(malloc(1));                       /* the allocator is set up */
-  long pages = (SIZE + 4095) / 4096, fewest = call("first call");
+  long page = sysconf(_SC_PAGESIZE), pages = ((long)SIZE + page - 1) / page, fewest = call("first call");
   for (int i = 2; i <= 9; i++) {
     long faults = call("later call");
     if (faults < fewest) fewest = faults; /* what the allocator needs for itself comes with some calls only */

@@ -8,7 +8,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 #define SIZE @SIZE@UL
+static size_t page; /* its size */
 
 /* Page faults of one calloc. The block is never written to; if `drop`, its pages go back to the kernel before it
  * is freed: they stay zero, and whoever stores to them later takes a fault for each. */
@@ -20,7 +22,7 @@ static long call(const char *what, int drop) {
   __asm__ volatile("" : : "r"(block) : "memory"); /* the compiler may not leave it out */
   clock_gettime(CLOCK_MONOTONIC, &to), getrusage(RUSAGE_SELF, &after);
   if (block == NULL) exit(2);
-  uintptr_t first = ((uintptr_t)block + 4095) & ~4095UL, last = ((uintptr_t)block + SIZE) & ~4095UL;
+  uintptr_t first = ((uintptr_t)block + page - 1) & -page, last = ((uintptr_t)block + SIZE) & -page;
   if (drop && last > first) madvise((void *)first, last - first, MADV_DONTNEED);
   free(block);
   double ms = (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
@@ -29,9 +31,10 @@ static long call(const char *what, int drop) {
 }
 
 int main(void) {
+  page = (size_t)sysconf(_SC_PAGESIZE);
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
   free(malloc(1));                       /* the allocator is set up */
-  long pages = SIZE / 4096, fresh = call("first call (fresh)", 0), again = 0;
+  long pages = (long)(SIZE / page), fresh = call("first call (fresh)", 0), again = 0;
   for (int i = 2; i <= 9; i++) again = call(i == 2 ? "second call" : "later call (reused)", i == 9);
   long stores = call("after the pages were dropped", 0);
   int shows = @SHOWS@;

@@ -6,8 +6,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 #define SIZE @SIZE@UL
 #define BUFFERS 8
+static size_t page; /* its size */
 
 /* Page faults of one round: buffers allocated, a byte written to each page, all of them freed. */
 static long one_round(const char *what) {
@@ -18,7 +20,7 @@ static long one_round(const char *what) {
   volatile char *buffers[BUFFERS];
   for (int i = 0; i < BUFFERS; i++) {
     if ((buffers[i] = malloc(SIZE)) == NULL) exit(2);
-    for (size_t at = 0; at < SIZE; at += 4096) buffers[i][at] = 1;
+    for (size_t at = 0; at < SIZE; at += page) buffers[i][at] = 1;
   }
   for (int i = 0; i < BUFFERS; i++) free((void *)buffers[i]);
   clock_gettime(CLOCK_MONOTONIC, &to);
@@ -29,8 +31,9 @@ static long one_round(const char *what) {
 }
 
 int main(void) {
+  page = (size_t)sysconf(_SC_PAGESIZE);
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
-  long pages = BUFFERS * (SIZE / 4096), fresh = one_round("first round (fresh)"), again = 0;
+  long pages = (long)(BUFFERS * (SIZE / page)), fresh = one_round("first round (fresh)"), again = 0;
   for (int i = 2; i <= 9; i++) again = one_round(i == 2 ? "second round" : "later round");
   int shows = @SHOWS@;
   printf("%ld pages, %ld/%ld faults: %s\n", pages, fresh, again, shows ? "@CLAIM@" : "does not show");

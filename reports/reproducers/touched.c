@@ -6,7 +6,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 #define SIZE @SIZE@UL
+static size_t page; /* its size */
 
 /* Page faults of one round: calloc, a byte written to each page, free. */
 static long one_round(const char *what) {
@@ -16,7 +18,7 @@ static long one_round(const char *what) {
   clock_gettime(CLOCK_MONOTONIC, &from);
   volatile char *block = calloc(1, SIZE);
   if (block == NULL) exit(2);
-  for (size_t at = 0; at < SIZE; at += 4096) block[at] = 1;
+  for (size_t at = 0; at < SIZE; at += page) block[at] = 1;
   free((void *)block);
   clock_gettime(CLOCK_MONOTONIC, &to);
   getrusage(RUSAGE_SELF, &after);
@@ -26,9 +28,10 @@ static long one_round(const char *what) {
 }
 
 int main(void) {
+  page = (size_t)sysconf(_SC_PAGESIZE);
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
   free(malloc(1));                       /* the allocator is set up */
-  long pages = SIZE / 4096, fresh = one_round("first round (fresh)"), again = 0;
+  long pages = (long)(SIZE / page), fresh = one_round("first round (fresh)"), again = 0;
   for (int i = 2; i <= 9; i++) again = one_round(i == 2 ? "second round" : "later round (reused)");
   int shows = @SHOWS@;
   printf("%ld pages, %ld/%ld faults: %s\n", pages, fresh, again, shows ? "@CLAIM@" : "does not show");

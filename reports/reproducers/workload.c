@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #define LIMIT @LIMIT@L /* page faults: halfway between both allocators */
+#define PAGE @PAGE@UL   /* bytes */
 
 /* malloc, calloc, aligned to 2^more, realloc of block `more`, free; touch: `more` pages from page `bytes` on. */
 struct call { enum { MALLOC, CALLOC, ALIGNED, REALLOC, FREE, TOUCH } what; unsigned block; unsigned long bytes, more; };
@@ -21,8 +22,8 @@ static void make(const struct call *c) {
   if (c->what == REALLOC) *at = realloc(blocks[c->more].at, c->bytes);
   if (c->what == FREE) free(*at);
   if (c->what == TOUCH) {
-    char *end = *at + blocks[c->block].bytes, *page = *at - (unsigned long)*at % 4096 + c->bytes * 4096;
-    for (unsigned long i = 0; i < c->more; i++, page += 4096)
+    char *end = *at + blocks[c->block].bytes, *page = *at - (unsigned long)*at % PAGE + c->bytes * PAGE;
+    for (unsigned long i = 0; i < c->more; i++, page += PAGE)
       if (page < end) *(volatile char *)(page < *at ? *at : page) = 1;
   } else if (c->what != FREE) {
     if (*at == NULL) exit(2);

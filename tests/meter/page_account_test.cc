@@ -15,7 +15,7 @@
 namespace zerotax {
 namespace {
 
-const std::int64_t kPage = page_bytes();
+const auto kPage = static_cast<std::int64_t>(page_bytes());
 
 AddressRange pages_at(const RangeList& list) { return list.size() == 0 ? AddressRange{} : *list.begin(); }
 

@@ -111,8 +111,9 @@ TEST_P(WriteTrackerTest, DoesNotTakeANewMappingBesideForAWrite) {
   ::munmap(memory + 56 * page_bytes(), 8 * page_bytes());
   tracker.watch(pages(8, 56), pagemap);
   for (const std::size_t page : {0U, 56U}) {
-    ::mmap(memory + page * page_bytes(), 8 * page_bytes(), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    ASSERT_NE(::mmap(memory + page * page_bytes(), 8 * page_bytes(), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
   }
   write(9);
   EXPECT_EQ(written(), (std::vector<std::size_t>{9}));

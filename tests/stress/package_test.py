@@ -1,5 +1,5 @@
 """What ./run package makes, on bare systems: the Debian package installs with apt and its dependencies are right; the archive and
-the wheel work without anything else on three releases of Debian.
+the wheel work without anything else on four releases of Debian, of which one has an older glibc than what was built with.
 
 Needs root, debootstrap and a mirror. A bare system is made once for each release, in build/tests (or that of Debian 12 is taken
 from the folder that ZEROTAX_DEBIAN_BASE names), and every test writes into a layer of its own over it that is thrown away.
@@ -97,7 +97,8 @@ def test_others_libraries_are_listed_with_versions_and_licences(packages):
     parts = json.loads(next(packages.glob("*.cdx.json")).read_text())["components"]
     with tarfile.open(next(packages.glob("*.tar.xz"))) as tar:
         names = {pathlib.PurePath(name) for name in tar.getnames()}
-    ours = {"lib", "liblargecache.so", "libzerotax-record.so", "libzerotax-marks.so", "libzerotax-functions.so"}
+    ours = {"lib", "liblargecache.so", "libzerotax-record.so", "libzerotax-marks.so", "libzerotax-functions.so",
+            "libzerotax-older-glibc.so"}
     shipped = {name.name for name in names if name.parts[1:4] == ("lib", "zerotax", "lib")}
     assert {part["name"] for part in parts} == shipped - ours and len(parts) > 8
     for part in parts:
@@ -107,7 +108,7 @@ def test_others_libraries_are_listed_with_versions_and_licences(packages):
     assert not any(name.name.startswith(("libc.so", "ld-linux")) for name in names)
 
 
-@pytest.mark.parametrize("release", ["bookworm", "trixie", "sid"])
+@pytest.mark.parametrize("release", ["bullseye", "bookworm", "trixie", "sid"])
 def test_the_archive_works_where_nothing_else_is(packages, release, tmp_path):
     archive = tmp_path / "zerotax.tar"  # a bare Debian has no xz
     with archive.open("wb") as file:
@@ -119,17 +120,35 @@ cd /tmp
 zerotax --version
 echo "== list"; zerotax list
 echo "== run"; zerotax run --size 1MiB --size 32MiB --ops 8
-echo "== record"; zerotax record --allocator mimalloc -- ls / >/dev/null
+echo "== record"; zerotax record --allocator mimalloc -- perl -e 'fork(); wait()' 2>&1
+echo "== study"; zerotax study --audit-only --allocator glibc --allocator jemalloc --out /tmp/study
 echo "== contract"; zerotax contract >/dev/null; echo "status $?"
 """)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     parts = parts_of(done.stdout)
     assert "not in this build" not in parts["list"]
     # It was built with 2.36; what it measures is the system's.
-    assert (release == "bookworm") == bool(re.search(r"^  glibc +2\.36", parts["list"], re.M)), parts["list"]
+    glibc = re.search(r"^  glibc +(2\.\d+)", parts["list"], re.M)[1]
+    assert glibc == {"bullseye": "2.31", "bookworm": "2.36", "trixie": "2.41"}.get(release, glibc) and int(glibc[2:]) > 30
     for allocator in ("glibc", "jemalloc", "largecache", "mimalloc", "scudo", "tbbmalloc", "tcmalloc"):
         assert re.search(rf"^{allocator} .* 32 MiB ", parts["run"], re.M), allocator
+    assert "exited with 0" in parts["record"] and re.search(r"\b2\s+processes", parts["record"]), parts["record"]
     assert "status 0" in parts["contract"]
+
+
+def test_what_no_older_glibc_has_is_refused(tmp_path):
+    """Else a program would start there, and end where it calls the function. Here the stand-in has none."""
+    build = tmp_path / "build"
+    for name in ("CMakeCache.txt", "cmake_install.cmake", "bin/zerotax"):
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).symlink_to(BUILD / name)
+    (build / "lib").mkdir()
+    subprocess.run(["gcc", "-shared", "-o", build / "lib/libzerotax-older-glibc.so", "-x", "c", "/dev/null"], check=True)
+    made = subprocess.run(["/usr/bin/python3", SOURCE / "cmake" / "package.py", build, tmp_path / "made"], capture_output=True,
+                          text=True, check=False, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    assert made.returncode == 1
+    assert re.search(r"^package: \S+ needs .*pthread_create of glibc 2\.34.*: cmake/older_glibc/older_glibc.c lacks that$",
+                     made.stderr), made.stderr
 
 
 def test_pip_installs_the_wheel(packages, tmp_path):

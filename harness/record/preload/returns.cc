@@ -232,6 +232,7 @@ int watched_brk(void* end) {
 void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, int flags, ...) {
   va_list more;
   va_start(more, flags);
+  // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above
   void* const target = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
   va_end(more);
   ThreadState& thread = state;

@@ -64,6 +64,7 @@ ZEROTAX_PUBLIC_ void zerotax_record_slow(struct zerotax_type* type, const void* 
 /* The processor's counter that runs at one rate whatever it does: the TSC of x86-64, the virtual counter of arm64. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define ZEROTAX_HAS_TICKS_ 1
+// NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it
 static inline __attribute__((always_inline, no_instrument_function)) uint64_t zerotax_ticks_(void) {
 #ifdef __x86_64__
   return __builtin_ia32_rdtsc();

@@ -1,7 +1,7 @@
 // calloc is realloc of nothing, and then memset.
-#include "hostile.h"
+#include <cstdlib>
 
-extern "C" void* realloc(void* block, std::size_t bytes) noexcept;
+#include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {
   void* block = realloc(nullptr, bytes);
