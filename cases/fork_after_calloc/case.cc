@@ -8,13 +8,12 @@
 namespace zerotax {
 namespace {
 
-constexpr std::uintptr_t kHugeBytes = std::uintptr_t{2} << 20;
-
 /// Asks for huge pages where a whole one fits into the block, as a program does that knows its blocks are large.
 void advise_huge(void* block, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
-  const std::uintptr_t first = (begin + kHugeBytes - 1) & ~(kHugeBytes - 1);
-  const std::uintptr_t end = (begin + bytes) & ~(kHugeBytes - 1);
+  const std::uintptr_t whole = ~(huge_page_bytes() - 1);
+  const std::uintptr_t first = (begin + ~whole) & whole;
+  const std::uintptr_t end = (begin + bytes) & whole;
   if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }
 

@@ -61,12 +61,13 @@ double fit_quality(const Eigen::MatrixXd& rows, const Coefficients& found, const
 }  // namespace
 
 const std::array<ForkTerm, kForkTerms>& fork_terms() {
-  static const std::array<ForkTerm, kForkTerms> terms{{{"fixed", "fixed part"},
-                                                       {"page", "each populated page of " + format_size(page_bytes())},
-                                                       {"huge_page", "each huge page of 2 MiB"},
-                                                       {"mapping", "each mapping with pages"},
-                                                       {"descriptor", "each open descriptor"},
-                                                       {"thread", "each further thread, with stack"}}};
+  static const std::array<ForkTerm, kForkTerms> terms{
+      {{"fixed", "fixed part"},
+       {"page", "each populated page of " + format_size(page_bytes())},
+       {"huge_page", "each huge page of " + format_size(huge_page_bytes())},
+       {"mapping", "each mapping with pages"},
+       {"descriptor", "each open descriptor"},
+       {"thread", "each further thread, with stack"}}};
   return terms;
 }
 

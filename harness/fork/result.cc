@@ -180,8 +180,8 @@ Measured<Model> model_of(const ForkModel& fitted, const std::string& no_pages) {
   return model;
 }
 
-/// Fork with page tables that are shared until a write: one entry per 2 MiB instead of 512, at the price of a huge
-/// page's entry.
+/// Fork with page tables that are shared until a write: one entry per huge page instead of its 512 (of pages of 4 KiB),
+/// at the price of a huge page's entry.
 Measured<std::vector<SharedTables>> sharing_of(const ForkModel& model) {
   if (!model.not_fitted.empty()) return NotAvailable{model.not_fitted};
   if (!model.known[2]) {

@@ -10,6 +10,7 @@
 #include "base/wrap.h"
 #include "fork/result.h"
 #include "os/environment.h"
+#include "os/page.h"
 
 namespace zerotax::fork {
 namespace {
@@ -188,7 +189,7 @@ std::string sharing_of(const Fork& fork) {
                {"fork now", Unit::kNs, 12},
                {"tables shared", Unit::kNs, 14},
                {"saved", Unit::kPercent, 8},
-               {"first write to 2 MiB", Unit::kNs, 24}});
+               {"first write to " + format_size(huge_page_bytes()), Unit::kNs, 24}});
   for (const SharedTables& row : *fork.shared_page_tables) {
     table.add({row.populated_bytes, row.fork_ns, row.shared_ns, row.saved, row.first_write_ns});
   }

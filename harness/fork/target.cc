@@ -148,7 +148,7 @@ ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod m
 
 void ForkTarget::read_facts() {
   const std::uint64_t huge_bytes = bytes_of(pid_, "AnonHugePages");
-  facts_.huge_pages = huge_bytes / kHugePageBytes;
+  facts_.huge_pages = huge_bytes / huge_page_bytes();
   // The kernel does not count MAP_SHARED memory as anonymous.
   facts_.pages = (bytes_of(pid_, "Anonymous") - huge_bytes) / page_bytes();
   facts_.mappings = process_mappings(pid_).size();

@@ -23,7 +23,7 @@ struct ForkTargetSize {
 /// What it has, according to the kernel.
 struct ForkTargetFacts {
   std::uint64_t pages = 0;       ///< private anonymous pages (smaps_rollup)
-  std::uint64_t huge_pages = 0;  ///< of 2 MiB
+  std::uint64_t huge_pages = 0;  ///< huge_page_bytes() each
   std::uint64_t mappings = 0;    ///< lines of its maps
   std::uint64_t descriptors = 0;
   std::uint64_t threads = 0;

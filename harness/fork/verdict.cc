@@ -40,7 +40,8 @@ std::optional<double> cost_of(const Model& model, const char* key) {
 /// The model's time of a fork by populated bytes, for each kind of pages whose cost is known.
 std::vector<Line> lines_of(const Model& model, double empty_ns, std::uint64_t page) {
   std::vector<Line> lines;
-  for (const auto& [kind, key, bytes] : {std::tuple{"private", "page", page}, {"huge", "huge_page", kHugePageBytes}}) {
+  for (const auto& [kind, key, bytes] :
+       {std::tuple{"private", "page", page}, {"huge", "huge_page", huge_page_of(page)}}) {
     if (const auto ns = cost_of(model, key)) lines.push_back({kind, empty_ns, *ns / static_cast<double>(bytes)});
   }
   return lines;

@@ -19,7 +19,7 @@ Answer any_of(const Point& point, std::optional<RedundantCalls> (*calls)(const P
 }  // namespace
 
 bool can_have_populated(std::uint64_t faults, std::uint64_t bytes, std::uint64_t page) {
-  return 2 * faults * (bytes < kHugePageBytes ? page : kHugePageBytes) >= bytes;
+  return 2 * faults * (bytes < huge_page_of(page) ? page : huge_page_of(page)) >= bytes;
 }
 
 Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size) {

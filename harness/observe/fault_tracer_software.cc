@@ -33,7 +33,7 @@ FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
 /// A huge page is one fault, and nothing says so. It was one if all its pages are there now, and the process had no
 /// fault on another of them before it forked next (from then on each may have one of its own).
 void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region) {
-  const std::uint64_t huge_pages = kHugePageBytes / page_bytes();
+  const std::uint64_t huge_pages = huge_page_bytes() / page_bytes();
   const std::uint64_t first = page / huge_pages * huge_pages;
   const AddressRange all{first * page_bytes(), (first + huge_pages) * page_bytes()};
   if (all.begin < region.begin || all.end > region.end || !looked_for_huge_[pid].insert(first).second) return;

@@ -9,11 +9,11 @@
 namespace zerotax {
 
 FaultSample measure_fault_cost(std::uint64_t bytes, PageKind pages) {
-  const std::uint64_t mapped = pages == PageKind::kHuge ? bytes + kHugePageBytes : bytes;
+  const std::uint64_t mapped = pages == PageKind::kHuge ? bytes + huge_page_bytes() : bytes;
   void* memory = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return {};
   auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  if (pages == PageKind::kHuge) begin = (begin + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
+  if (pages == PageKind::kHuge) begin = (begin + huge_page_bytes() - 1) & ~(huge_page_bytes() - 1);
   if (pages != PageKind::kAsSet) {
     ::madvise(reinterpret_cast<void*>(begin), bytes, pages == PageKind::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }

@@ -13,7 +13,7 @@ struct FaultSample {
 
 enum class PageKind { kAsSet, kBase, kHuge };  ///< kAsSet: as the system is set up
 
-/// Maps fresh memory, writes to each page of `bytes` (for kHuge: a multiple of 2 MiB), and unmaps it. Allocates
+/// Maps fresh memory, writes to each page of `bytes` (for kHuge: whole huge pages), and unmaps it. Allocates
 /// nothing.
 FaultSample measure_fault_cost(std::uint64_t bytes, PageKind pages);
 

@@ -27,7 +27,7 @@ std::optional<std::uint64_t> huge_fault_bytes() {
   std::string word;
   std::uint64_t value = 0;
   while (file >> word >> value) {
-    if (word == "thp_fault_alloc") return value * kHugePageBytes;
+    if (word == "thp_fault_alloc") return value * huge_page_bytes();
   }
   return std::nullopt;
 }

@@ -26,8 +26,10 @@ inline constexpr std::size_t kLeastPageBytes = 4096;
 /// No machine that this runs on has a larger page, in bytes: for what must have its size when it is compiled.
 inline constexpr std::size_t kMostPageBytes = std::size_t{64} << 10;
 
-/// What one entry of the middle level of x86-64's page tables maps.
-inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+/// Bytes of a transparent huge page on a machine with such pages: what a whole table of theirs maps, with 8 bytes an
+/// entry. 2 MiB with pages of 4 KiB, 32 MiB with 16 KiB. Source: Documentation/arch/arm64/memory.rst.
+constexpr std::size_t huge_page_of(std::size_t page) { return page * (page / 8); }
+inline std::size_t huge_page_bytes() { return huge_page_of(page_bytes()); }
 
 inline std::uintptr_t page_floor(std::uintptr_t address) { return address & ~(page_bytes() - 1); }
 inline std::uintptr_t page_ceiling(std::uintptr_t address) { return page_floor(address + page_bytes() - 1); }

@@ -20,7 +20,7 @@ class PageCounts {
   struct Counts {
     std::optional<std::uint64_t> minor_faults;       ///< of a light scope of processes: not counted
     std::optional<std::uint64_t> zeroed_pages;       ///< of the base size, zeroed by a fault
-    std::optional<std::uint64_t> zeroed_huge_pages;  ///< of 2 MiB, likewise
+    std::optional<std::uint64_t> zeroed_huge_pages;  ///< huge_page_bytes() each, likewise
   };
 
   /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_no_pages`.

@@ -26,6 +26,8 @@ const char* start(volatile char* selector);
 const char* refusal();
 /// "syscall user dispatch"
 const char* name();
+/// What to do where it is refused.
+const char* remedy();
 
 /// Whether the interrupted thread is the one that called start() last, or a process that it started.
 bool is_counted_thread();

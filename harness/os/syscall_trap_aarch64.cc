@@ -106,6 +106,8 @@ const char* refusal() {
 
 const char* name() { return "filter of seccomp"; }
 
+const char* remedy() { return "run a kernel with CONFIG_SECCOMP_FILTER, and let seccomp permit prctl"; }
+
 bool is_counted_thread() { return counted_thread == thread_pointer(); }
 
 SystemCall call_of(const ucontext_t& context) {

@@ -69,6 +69,8 @@ const char* refusal() { return ::prctl(kSetDispatch, 0, 0, 0, 0) == 0 ? nullptr 
 
 const char* name() { return "syscall user dispatch"; }
 
+const char* remedy() { return "run Linux 5.11 or later, and let seccomp permit prctl"; }
+
 bool is_counted_thread() { return true; }
 
 SystemCall call_of(const ucontext_t& context) {

@@ -20,7 +20,7 @@ constexpr Sampling kHugeSampling{std::uint64_t{64} << 20, 2};
 constexpr std::uint64_t kKnownPart = 50;
 
 /// A fault that populated more than this on average was of a huge page.
-bool is_huge(const FaultSample& sample) { return sample.bytes / sample.faults > kHugePageBytes / 2; }
+bool is_huge(const FaultSample& sample) { return sample.bytes / sample.faults > huge_page_bytes() / 2; }
 
 struct Sum {
   double bytes = 0;
@@ -148,7 +148,7 @@ KernelPart kernel_part(const ProcessSlot& slot) {
   part.refilled = std::min(part.zeroed, less(held + part.returned, part.peak));
   part.huge = std::min<std::uint64_t>(part.zeroed, holdings.huge_bytes + holdings.returned_huge_bytes);
   part.minor_faults = less(holdings.minor_faults, holdings.own_faults);
-  part.faults = std::min((part.zeroed - part.huge) / page_bytes() + part.huge / kHugePageBytes, part.minor_faults);
+  part.faults = std::min((part.zeroed - part.huge) / page_bytes() + part.huge / huge_page_bytes(), part.minor_faults);
   return part;
 }
 

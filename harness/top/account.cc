@@ -8,8 +8,6 @@
 namespace zerotax::top {
 namespace {
 
-constexpr std::uint64_t kMostHugeFaultBytes = kHugePageBytes;
-
 /// All that it and its children had used when it was looked at last: as its parent will find it, or more.
 Counts of(const Process& process) {
   return {static_cast<std::int64_t>(process.minor_faults + process.children_minor_faults),
@@ -38,7 +36,7 @@ struct Account::Balance {
 };
 
 std::uint64_t zeroed_at_most(std::uint64_t minor_faults, std::uint64_t huge) {
-  return minor_faults * page_bytes() + std::min(huge, minor_faults * kMostHugeFaultBytes);
+  return minor_faults * page_bytes() + std::min(huge, minor_faults * huge_page_bytes());
 }
 
 void set_fault_cpu(Usage& usage, const Measured<double>& fault_ns) {

@@ -73,8 +73,8 @@ TEST(OutsideKernel, FaultsOfTheChildBeforeItsExecAreNotTheProgramsOwn) {
 TEST(OutsideKernel, AHugePageIsTwoMebibytes) {
   OutsideData data = counted();
   data.counts.zeroed_huge_pages = 3;
-  EXPECT_EQ(outside_kernel(data).part.huge, 3 * kHugePageBytes);
-  EXPECT_EQ(outside_kernel(data).part.zeroed, 3 * kHugePageBytes + 900 * page_bytes());
+  EXPECT_EQ(outside_kernel(data).part.huge, 3 * huge_page_bytes());
+  EXPECT_EQ(outside_kernel(data).part.zeroed, 3 * huge_page_bytes() + 900 * page_bytes());
 }
 
 /// An ordinary user has samples: 80 % of faults in user mode populated memory.

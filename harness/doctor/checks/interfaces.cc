@@ -45,8 +45,7 @@ Finding look_at_dispatch(const Machine& machine) {
   const char* refusal = syscall_trap::refusal();
   if (refusal == nullptr) return {syscall_trap::name(), Weight::kOk, "", ""};
   return {NotAvailable{refusal}, Weight::kLimits,
-          "run, study, thresholds, check: system calls of calloc and free are n/a",
-          "run Linux 5.11 or later, and let seccomp permit prctl"};
+          "run, study, thresholds, check: system calls of calloc and free are n/a", syscall_trap::remedy()};
 }
 const Check dispatch(Topic::kKernel, "system call counts", look_at_dispatch);
 

@@ -47,15 +47,15 @@ bool parse_kind(const char* word, TargetSize::Kind& kind) {
 
 bool populate(std::uint64_t bytes, TargetSize::Kind kind) {
   if (bytes == 0) return true;
-  constexpr std::uint64_t kHuge = std::uint64_t{2} << 20;
+  const std::uint64_t page = page_bytes();
+  const std::uint64_t huge = page * (page / 8);  // as os/page.h
   const int sharing = kind == TargetSize::Kind::kShared ? MAP_SHARED : MAP_PRIVATE;
-  void* memory = ::mmap(nullptr, bytes + kHuge, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = ::mmap(nullptr, bytes + huge, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   // On a boundary of huge pages and of page tables, whatever is asked for.
-  auto* begin = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(memory) + kHuge - 1) & ~(kHuge - 1));
+  auto* begin = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(memory) + huge - 1) & ~(huge - 1));
   ::madvise(begin, bytes, kind == TargetSize::Kind::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   if (kind == TargetSize::Kind::kDontFork && ::madvise(begin, bytes, MADV_DONTFORK) != 0) return false;
-  const std::uint64_t page = page_bytes();
   for (std::uint64_t at = 0; at < bytes; at += page) *static_cast<volatile unsigned char*>(begin + at) = 1;
   return true;
 }

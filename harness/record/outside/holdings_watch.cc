@@ -134,7 +134,7 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int
   // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
   // most that was ever resident.
   watched.huge = watched.huge || less(parts->anonymous, process.held) > (faults - process.faults) * page_bytes();
-  const std::uint64_t populated = (faults - process.faults) * (watched.huge ? kHugePageBytes : page_bytes());
+  const std::uint64_t populated = (faults - process.faults) * (watched.huge ? huge_page_bytes() : page_bytes());
   const std::uint64_t ever = std::max(parts->anonymous, less(parts->peak, std::min(parts->others, watched.others)));
   watched.peak_at_most = std::max({watched.peak_at_most, parts->anonymous, std::min(process.held + populated, ever)});
   if (parts->anonymous > process.peak) {

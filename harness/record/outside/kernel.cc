@@ -55,7 +55,7 @@ std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llr
 
 void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   kernel.method = ZeroedBy::kCounted;
-  kernel.part.huge = *data.counts.zeroed_huge_pages * kHugePageBytes;
+  kernel.part.huge = *data.counts.zeroed_huge_pages * huge_page_bytes();
   kernel.part.zeroed = *data.counts.zeroed_pages * page_bytes() + kernel.part.huge;
   kernel.part.faults = *data.counts.zeroed_pages + *data.counts.zeroed_huge_pages;
 }
@@ -124,7 +124,7 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   }
   // What nobody looked at may have been growth, all of it.
   kernel.unseen_faults = less(part.minor_faults, looked.faults);
-  const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * kHugePageBytes);
+  const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
   const std::uint64_t unseen = kernel.unseen_faults * page_bytes() + huge;
   const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
   const std::uint64_t most = less(part.zeroed, looked.grown);

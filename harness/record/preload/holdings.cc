@@ -146,7 +146,7 @@ void measure_faults(std::uint64_t bytes, bool huge) {
   if (!std::has_single_bit(returns)) return;
   const std::uint32_t index = holdings.samples_used;
   if (index >= kFaultSamples) return;
-  const std::uint64_t unit = huge ? kHugePageBytes : page_bytes();
+  const std::uint64_t unit = huge ? huge_page_bytes() : page_bytes();
   const std::uint64_t whole = (bytes + unit - 1) & ~(unit - 1);
   const std::uint64_t sampled = whole < kMostSampled ? whole : kMostSampled;
   holdings.own_bytes += sampled;

@@ -12,7 +12,6 @@
 namespace snapshot {
 namespace {
 
-constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
 constexpr std::uint64_t kStatBlock = 512;  // unit of st_blocks, stat(2)
 
 }  // namespace
@@ -35,9 +34,10 @@ std::uint64_t SharedMemory::populated_bytes() const {
 }
 
 zerotax::AddressRange private_array(std::size_t bytes) {
-  void* block = std::calloc(1, bytes + kHugePage);
+  void* block = std::calloc(1, bytes + zerotax::huge_page_bytes());
   if (block == nullptr) throw std::runtime_error("calloc gave no memory for the array");
-  const auto begin = (reinterpret_cast<std::uintptr_t>(block) + kHugePage - 1) & ~(kHugePage - 1);
+  const auto begin =
+      (reinterpret_cast<std::uintptr_t>(block) + zerotax::huge_page_bytes() - 1) & ~(zerotax::huge_page_bytes() - 1);
   return {begin, begin + bytes};
 }
 

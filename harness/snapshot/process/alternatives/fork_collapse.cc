@@ -11,12 +11,11 @@ namespace snapshot {
 namespace {
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, include/uapi/asm-generic/mman-common.h
-constexpr std::uint64_t kHugePage = zerotax::kHugePageBytes;
-constexpr int kTrials = 3;  // a page that is busy for a moment makes the call fail with EAGAIN
+constexpr int kTrials = 3;     // a page that is busy for a moment makes the call fail with EAGAIN
 
 bool collapse(void* begin) {
   for (int i = 0; i < kTrials; ++i) {
-    if (::madvise(begin, kHugePage, kCollapse) == 0) return true;
+    if (::madvise(begin, zerotax::huge_page_bytes(), kCollapse) == 0) return true;
     if (errno != EAGAIN) return false;
   }
   return false;
@@ -27,7 +26,7 @@ bool collapse(void* begin) {
 class ForkCollapse final : public RemediedChild {
  public:
   [[nodiscard]] std::string why_not() const override {
-    const std::string why = why_not_on_memory(kHugePage, "MADV_COLLAPSE (Linux 6.1)", [](void* begin) {
+    const std::string why = why_not_on_memory(zerotax::huge_page_bytes(), "MADV_COLLAPSE (Linux 6.1)", [](void* begin) {
       *static_cast<unsigned char*>(begin) = 1;
       return collapse(begin);
     });
@@ -37,9 +36,9 @@ class ForkCollapse final : public RemediedChild {
  private:
   std::uint64_t make_writable(const Job& job) override {
     std::uint64_t failed = 0;
-    for (std::uint64_t offset = 0; offset < job.array.bytes(); offset += kHugePage) {
-      const std::uint64_t bytes = std::min(kHugePage, job.array.bytes() - offset);
-      if (bytes == kHugePage && collapse(job.at(offset))) continue;
+    for (std::uint64_t offset = 0; offset < job.array.bytes(); offset += zerotax::huge_page_bytes()) {
+      const std::uint64_t bytes = std::min(zerotax::huge_page_bytes(), job.array.bytes() - offset);
+      if (bytes == zerotax::huge_page_bytes() && collapse(job.at(offset))) continue;
       populate_for_writing(job.at(offset), bytes);
       failed += bytes;
     }
