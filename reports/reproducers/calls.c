@@ -1,7 +1,6 @@
 /* @TITLE@
  * @HOW@ */
 #define _GNU_SOURCE
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,19 +9,18 @@
 #include <time.h>
 #include <unistd.h>
 #define SIZE @SIZE@UL
-static size_t page; /* its size */
+static size_t page; /* bytes */
 
 /* Page faults of one calloc. The block is never written to; if `drop`, its pages go back to the kernel before it
  * is freed: they stay zero, and whoever stores to them later takes a fault for each. */
 static long call(const char *what, int drop) {
-  struct rusage before, after;
-  struct timespec from, to;
+  struct rusage before, after; struct timespec from, to;
   getrusage(RUSAGE_SELF, &before), clock_gettime(CLOCK_MONOTONIC, &from);
   char *block = calloc(1, SIZE);
   __asm__ volatile("" : : "r"(block) : "memory"); /* the compiler may not leave it out */
   clock_gettime(CLOCK_MONOTONIC, &to), getrusage(RUSAGE_SELF, &after);
   if (block == NULL) exit(2);
-  uintptr_t first = ((uintptr_t)block + page - 1) & -page, last = ((uintptr_t)block + SIZE) & -page;
+  size_t first = ((size_t)block + page - 1) & -page, last = ((size_t)block + SIZE) & -page;
   if (drop && last > first) madvise((void *)first, last - first, MADV_DONTNEED);
   free(block);
   double ms = (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
@@ -32,8 +30,7 @@ static long call(const char *what, int drop) {
 
 int main(void) {
   page = (size_t)sysconf(_SC_PAGESIZE);
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
-  free(malloc(1));                       /* the allocator is set up */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), free(malloc(1)); /* a fault is a page; the allocator is set up */
   long pages = (long)(SIZE / page), fresh = call("first call (fresh)", 0), again = 0;
   for (int i = 2; i <= 9; i++) again = call(i == 2 ? "second call" : "later call (reused)", i == 9);
   long stores = call("after the pages were dropped", 0);

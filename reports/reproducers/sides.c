@@ -11,31 +11,29 @@
 #include <unistd.h>
 static const struct { size_t size; int worker; const char *name; } two[2] = {@SIDES@};
 static const char *modes[] = {"left untouched", "dropped, left untouched", "written to"};
-static size_t page; /* its size */
-static long *seen, shows; /* faults of the tenth calloc, [mode * 2 + side]; a store to a dropped page is a fault */
+static long page, *seen, shows; /* faults of the tenth calloc, [mode * 2 + side]; a store to a dropped page is a fault */
 static void *rounds(void *mine) {
   size_t at = (size_t)((long *)mine - seen), mode = at / 2, size = two[at % 2].size;
   for (int i = 0; i < 10; i++) {
     struct rusage before, after;
     volatile char *block = getrusage(RUSAGE_SELF, &before) == 0 ? calloc(1, size) : NULL;
-    for (at = 0; mode == 2 && at < size; at += page) block[at] = 1;
+    for (at = 0; mode == 2 && at < size; at += (size_t)page) block[at] = 1;
     getrusage(RUSAGE_SELF, &after), *(long *)mine = after.ru_minflt - before.ru_minflt;
-    size_t first = ((size_t)block + page - 1) & -page, last = ((size_t)block + size) & -page;
+    size_t mask = -(size_t)page, first = ((size_t)block + ~mask) & mask, last = ((size_t)block + size) & mask;
     if (mode == 1 && last > first) madvise((void *)first, last - first, MADV_DONTNEED); /* they stay zero */
     free((void *)block);
   }
   return NULL;
 }
 int main(void) {
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), free(malloc(1)); /* a fault is a page; the allocator is set up */
-  page = (size_t)sysconf(_SC_PAGESIZE);
-  seen = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  page = sysconf(_SC_PAGESIZE), prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), free(malloc(1)); /* a fault is a page */
+  seen = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   pthread_t t;
   for (int i = 0, end; i < 6; i++) { /* a process each, for what is freed stays behind */
     if (fork() == 0) _exit(two[i % 2].worker ? pthread_create(&t, 0, rounds, seen + i) || pthread_join(t, 0) : !!rounds(seen + i));
     if (wait(&end) < 0 || end != 0) return 2;
     printf("%-12s pages %-24s %8ld page faults\n", two[i % 2].name, modes[i / 2], seen[i]);
-    long one = seen[i], other = seen[i ^ 1], pages = (long)(two[i % 2].size / page);
+    long one = seen[i], other = seen[i ^ 1], pages = (long)two[i % 2].size / page;
     shows |= i % 2 && ((2 * one >= pages && 20 * other <= pages) || (2 * other >= pages && 20 * one <= pages));
   }
   return printf("%s\n", shows ? "@CLAIM@" : "does not show"), (int)shows;

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #define SIZE @SIZE@UL
-static size_t page; /* its size */
+static size_t page; /* bytes */
 
 /* Page faults of one round: calloc, a byte written to each page, free. */
 static long one_round(const char *what) {
