@@ -53,10 +53,12 @@ def test_settings_of_the_jemalloc_that_a_program_is_linked_with():
 
 
 @pytest.mark.long("a search with twelve rounds")
-def test_prefaulting_is_tried_and_takes_few_faults():
+def test_prefaulting_is_tried():
     found = advise(PROGRAMS / "fresh", options=["--allocator", "largecache", "--rounds", "12"])
     row = found.remedy("largecache: adaptive, prefaulting")
-    assert row["env"]["LARGECACHE_POPULATE"] == "64MiB" and row["ratios"]["faults"]["median"] < 0.1, found.out
+    assert row["env"]["LARGECACHE_POPULATE"] == "64MiB" and row["verdict"] != "FAILED", found.out
+    # The kernel counts the pages that madvise populates as faults, though the program takes none (mm/memory.c, mm_account_fault).
+    assert 0.99 < row["ratios"]["faults"]["median"] < 1.01, found.out
 
 
 @pytest.mark.long("a search with twelve rounds")
