@@ -7,8 +7,6 @@ set(arm64_tests
   integration.planted_promises_test
   integration.probe_test
   integration.read_loop_test
-  integration.record_known_test
-  integration.trace_reader_test
 )
 foreach(test IN LISTS arm64_tests)
   if(TEST ${test})
