@@ -61,7 +61,7 @@ TEST(ForkVerdict, TheModelIsALineForEachKindOfPagesWhoseCostIsKnown) {
   const Line huge{"huge", 25'000.0, 1.0};
   Model model = model_of(64.0);
   EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{page}));
-  model.terms.push_back({"huge_page", "", 2'097'152.0, {}, {}});
+  model.terms.push_back({"huge_page", "", static_cast<double>(huge_page_bytes()), {}, {}});
   EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{page, huge}));
   model.terms[1].ns = NotAvailable{"no process had any"};
   EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{huge}));

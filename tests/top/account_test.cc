@@ -186,9 +186,9 @@ TEST_F(Accounting, TheShareOfFaultsIsNeverAboveOne) {
 TEST_F(Accounting, HugePagesOfTheMachineWidenTheBound) {
   account_.advance(look(0, 0, {process(7, 0), process(8, 0)}));
   Look after = look(1, 0, {process(7, 10), process(8, 1000)});
-  after.huge = std::uint64_t{100} << 20;
+  after.huge = 50 * huge_page_bytes();
   const Sample sample = next(after);
-  EXPECT_EQ(row_of(sample, 7).zeroed_at_most_bytes, 10 * (kPage + (std::uint64_t{2} << 20)));
+  EXPECT_EQ(row_of(sample, 7).zeroed_at_most_bytes, 10 * (kPage + huge_page_bytes()));
   EXPECT_EQ(row_of(sample, 8).zeroed_at_most_bytes, 1000 * kPage + *after.huge);
 }
 
