@@ -1,7 +1,7 @@
 """The measured executables are Google Benchmark programs that people can run as they know them."""
 
-import os
 import json
+import os
 import subprocess
 
 import pytest
