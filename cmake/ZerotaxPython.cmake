@@ -14,6 +14,15 @@ if(NOT DEFINED ZEROTAX_PYTHON)
   endif()
 endif()
 
+# zerotax_label(LABEL TEST …): to those of the tests that this folder has.
+function(zerotax_label label)
+  foreach(test IN LISTS ARGN)
+    if(TEST ${test})
+      set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
+    endif()
+  endforeach()
+endfunction()
+
 function(zerotax_python_tests label)
   if(NOT ZEROTAX_PYTHON OR ZEROTAX_SANITIZE)
     return()

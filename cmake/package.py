@@ -129,14 +129,11 @@ def let_it_lack_versions(path):
     path.write_bytes(data)
 
 
-def support_older_glibc(build, ours, tree):
-    """Lets every program and library of the tree work with a glibc that is older than what it was built with."""
-    stand_in = ours / "lib" / OLDER_GLIBC
-    shutil.copyfile(build / "lib" / OLDER_GLIBC, stand_in)
-    stand_in.chmod(0o755)
+def support_older_glibc(programs, stand_in):
+    """Lets programs and libraries work with a glibc that is older than what they were built with."""
     known = glibc_symbols("--defined-only", stand_in)
-    for path in sorted((tree / "lib").rglob("*")):
-        newer = {each for each in glibc_symbols("--undefined-only", path) if each[1] > OLDEST_GLIBC} if is_elf(path) else set()
+    for path in programs:
+        newer = {each for each in glibc_symbols("--undefined-only", path) if each[1] > OLDEST_GLIBC}
         lacking = sorted(f"{name} of glibc 2.{minor}" for name, minor in newer - known)
         if lacking:
             sys.exit(f"package: {path.name} needs {', '.join(lacking)}: cmake/older_glibc/older_glibc.c lacks that")
@@ -153,13 +150,12 @@ def bundle(build, tree, system):
     """Puts the libraries of others beside ours, and lets everything find them from where it is. Returns {soname: path here}."""
     ours = tree / "lib" / "zerotax"
     programs = [path for path in sorted((tree / "lib").rglob("*")) if is_elf(path)]
-    own = {path.name for path in programs} | {OLDER_GLIBC}
-    bundled = system.needed_by(programs, own)
-    for name, path in sorted(bundled.items()):
+    bundled = system.needed_by(programs, {path.name for path in programs})
+    for name, path in [*sorted(bundled.items()), (OLDER_GLIBC, build / "lib" / OLDER_GLIBC)]:
         shutil.copyfile(path, ours / "lib" / name)
         (ours / "lib" / name).chmod(0o755)
-        programs.append(ours / "lib" / name)
-    support_older_glibc(build, ours, tree)
+    programs += [ours / "lib" / name for name in sorted(bundled)]
+    support_older_glibc(programs, ours / "lib" / OLDER_GLIBC)
     for program in programs:
         if libraries_of(program):
             places = [os.path.relpath(ours / "lib", program.parent)]

@@ -8,8 +8,4 @@ set(arm64_tests
   integration.probe_test
   integration.read_loop_test
 )
-foreach(test IN LISTS arm64_tests)
-  if(TEST ${test})
-    set_property(TEST ${test} APPEND PROPERTY LABELS arm64)
-  endif()
-endforeach()
+zerotax_label(arm64 ${arm64_tests})

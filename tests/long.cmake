@@ -54,8 +54,4 @@ set(long_tests
   unit.largecache_hard_mappings_test     # 65,530 mappings
   unit.largecache_hard_pages_test        # every way in which a page becomes dirty
 )
-foreach(test IN LISTS long_tests)
-  if(TEST ${test})
-    set_property(TEST ${test} APPEND PROPERTY LABELS long)
-  endif()
-endforeach()
+zerotax_label(long ${long_tests})

@@ -83,7 +83,7 @@ OURS(__libc_single_threaded, "2.32");
 int our_fstat(int file, struct stat* status) { return (int)syscall(SYS_fstat, file, status); }
 OURS(fstat, "2.33");
 
-int our_fstat64(int file, struct stat* status) { return (int)syscall(SYS_fstat, file, status); }
+int our_fstat64(int file, struct stat* status) __attribute__((alias("our_fstat")));
 OURS(fstat64, "2.33");
 
 int our_stat(const char* path, struct stat* status) { return (int)syscall(SYS_newfstatat, AT_FDCWD, path, status, 0); }
@@ -148,6 +148,7 @@ uint32_t our_arc4random(void) {
 }
 OURS(arc4random, "2.36");
 
+/* libgcc and libzerotax-record ask where an address is. */
 struct Sought {
   uintptr_t address;
   struct dl_find_object* found;

@@ -4,12 +4,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
 #include "largecache/pagemap.h"
 #include "largecache_testing.h"
+#include "os/emulated_cpu.h"
 #include "zero_page.h"
 
 namespace zerotax::largecache {
@@ -100,8 +100,8 @@ TEST_P(Matching, AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZe
     EXPECT_LE(after.zeroed_bytes - before.zeroed_bytes, (kRounds - kFirst) * kPage) << "the page that is written to";
   }
   // A policy may purge the block of zeros now and then, to see what is touched: then that page takes a fault. And
-  // adaptive does what costs less, which is another thing on an emulated CPU (./run arm64 --test sets the variable).
-  if (!kUnderSanitizer && std::getenv("ZEROTAX_EMULATED") == nullptr) {
+  // adaptive does what costs less, which is another thing on an emulated CPU.
+  if (!kUnderSanitizer && !cpu_is_emulated()) {
     EXPECT_LE(faults_so_far() - faults, 2 * (kRounds - kFirst));
   }
 }
