@@ -46,6 +46,11 @@ def test_the_first_memset_over_a_block_is_by_hand_and_those_that_follow_are_too_
     assert found.clears["redundant_zeroed_bytes"] == 72 * MIB
 
 
+def test_each_function_counts_once_whatever_it_calls():
+    found = cleared("kin")
+    assert (found.clears["zeroing_stores"], found.clears["zeroed_bytes"]) == (5000, 5000 * PAGE)
+
+
 def test_small_ones_are_counted_and_never_said_to_take_no_time():
     found = cleared("small")
     assert found.clears["zeroed_bytes"] == 100_000 * PAGE

@@ -267,7 +267,7 @@ struct Module {
 /// Why something is missing in a process's figures: bits of ProcessSlot::gaps.
 enum Gap : std::uint32_t {
   kOwnCalloc = 1,    ///< the program brings a calloc of its own, which comes before ours
-  kNoLibcSlots = 2,  ///< no slot of the C library's own memset calls was found
+  kNoLibcSlots = 2,  ///< the C library's own calls of memset were not found
   kNoPagemap = 4,    ///< pages cannot be looked at
   kThreadsShared =
       8,            ///< more threads at once than there are blocks: the last block is shared, its counts may fall short
@@ -332,7 +332,6 @@ struct ProcessSlot {
   char executable[kPathBytes];
   char command[kPathBytes];    ///< the beginning of its command line
   char allocator[kPathBytes];  ///< the library whose calloc it uses
-  std::uint32_t libc_slots;
   std::uint32_t pagemap_method;  ///< as Pagemap::Method
   std::atomic<std::uint32_t> threads_used;
   std::atomic<std::uint32_t> modules_used;

@@ -25,6 +25,10 @@ Prologue prologue_of(const unsigned char* code);
 /// Writes to `at` a jump as it is to stand at `from`; returns false if the target is too far away.
 bool make_jump(unsigned char* at, const void* from, const void* target);
 
+/// The function that the first call by address near the start of `code` calls; nullptr where libraries call their own
+/// functions through slots, or there is none within 64 bytes.
+void* first_called(const unsigned char* code);
+
 /// After code was written: what the processor fetches from there is the new one.
 void show_code(const unsigned char* code, std::size_t bytes);
 

@@ -7,6 +7,9 @@ namespace zerotax::record {
 namespace {
 
 constexpr std::uint32_t kJump = 0x14000000;  // b target, ±128 MiB
+constexpr std::uint32_t kCall = 0x94000000;  // bl target
+constexpr std::uint32_t kOperation = 0xfc000000;
+constexpr std::uint32_t kReturn = 0xd65f03c0;  // ret
 constexpr std::intptr_t kReach = std::intptr_t{128} << 20;
 
 constexpr std::uint32_t kBranchTarget = 0xd503245f;  // bti c
@@ -16,7 +19,7 @@ struct Known {
   std::uint32_t mask;  ///< its bits that must be so
 };
 
-// What glibc's wrappers of system calls begin with, all of one size. None of them names its own address, and none is
+// What glibc's memset and its wrappers of system calls begin with, all of one size. None of them names its own address, and none is
 // paciasp, behind which the stack pointer counts.
 constexpr Known kFirst[] = {
     {0xd503201f, 0xffffffff},  // nop
@@ -26,6 +29,7 @@ constexpr Known kFirst[] = {
     {0x2a0003e0, 0xffe0ffe0},  // mov w, w
     {0xa9800000, 0xffc00000},  // stp x29, x30, [sp, -n]!
     {0xd10003ff, 0xffc003ff},  // sub sp, sp, n
+    {0x4e010c20, 0xffffffff},  // dup v0.16b, w1
 };
 
 }  // namespace
@@ -47,6 +51,18 @@ bool make_jump(unsigned char* at, const void* from, const void* target) {
   const std::uint32_t jump = kJump | (static_cast<std::uint32_t>(distance >> 2) & 0x03ffffff);
   std::memcpy(at, &jump, sizeof jump);
   return true;
+}
+
+void* first_called(const unsigned char* code) {
+  for (std::size_t at = 0; at < 64; at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, code + at, sizeof word);
+    if (word == kReturn) return nullptr;
+    if ((word & kOperation) != kCall) continue;
+    const auto distance = static_cast<std::int32_t>(word << 6) >> 4;  // 26 bits, in units of 4 bytes
+    return const_cast<unsigned char*>(code) + at + distance;
+  }
+  return nullptr;
 }
 
 void show_code(const unsigned char* code, std::size_t bytes) {

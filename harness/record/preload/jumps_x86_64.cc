@@ -46,6 +46,8 @@ bool make_jump(unsigned char* at, const void* from, const void* target) {
   return true;
 }
 
+void* first_called(const unsigned char* /*code*/) { return nullptr; }
+
 void show_code(const unsigned char* /*code*/, std::size_t /*bytes*/) {}
 
 }  // namespace zerotax::record

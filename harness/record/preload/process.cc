@@ -151,7 +151,6 @@ void open_after_fork() {
   open_holdings(*own);
   own->gaps |= parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
   own->holdings.shared_bytes = parent->holdings.shared_bytes.load();
-  own->libc_slots = parent->libc_slots;
   own->pagemap_method = parent->pagemap_method;
   std::memcpy(&own->allocator[0], &parent->allocator[0], kPathBytes);
   open_live_heap(*own);
@@ -254,9 +253,8 @@ void begin_process() {
   if (slot != nullptr) {
     describe(*slot, false);
     slot->pagemap_method = arena->pagemap_method;
-    slot->libc_slots = static_cast<std::uint32_t>(hook_libc_stores());
     if (slot->pagemap_method == static_cast<std::uint32_t>(Pagemap::Method::kNone)) slot->gaps |= kNoPagemap;
-    if (slot->libc_slots == 0) slot->gaps |= kNoLibcSlots;
+    if (!hook_libc_stores()) slot->gaps |= kNoLibcSlots;
     name_allocator(*slot);
     leave_out_operators();
     open_live_blocks();

@@ -10,8 +10,10 @@
 #include "os/faults.h"
 #include "os/got_hook.h"
 #include "record/preload/examine.h"
+#include "record/preload/jumps.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
+#include "record/preload/redirect.h"
 #include "record/preload/site.h"
 #include "record/preload/state.h"
 
@@ -211,14 +213,15 @@ ZEROTAX_EXPORT void bzero(void* target, std::size_t bytes) noexcept {
   if (!noticed(target, bytes, store_zeros, __builtin_return_address(0))) real.bzero(target, bytes);
 }
 
-// Not through store_zeros: that these are not optimised away is the library's promise, not ours.
+// The C library's explicit_bzero calls its memset, which is ours (hook_libc_stores) and would count the store again. A
+// call through a pointer is not optimised away.
 ZEROTAX_EXPORT void explicit_bzero(void* target, std::size_t bytes) noexcept {
-  if (!noticed(target, bytes, real.explicit_bzero, __builtin_return_address(0))) real.explicit_bzero(target, bytes);
+  if (!noticed(target, bytes, store_zeros, __builtin_return_address(0))) store_zeros(target, bytes);
 }
 
 ZEROTAX_EXPORT void __explicit_bzero_chk(void* target, std::size_t bytes, std::size_t room) {
-  if (bytes > room || !noticed(target, bytes, real.explicit_bzero, __builtin_return_address(0)))
-    real.explicit_bzero_checked(target, bytes, room);
+  if (bytes > room) return real.explicit_bzero_checked(target, bytes, room);
+  if (!noticed(target, bytes, store_zeros, __builtin_return_address(0))) store_zeros(target, bytes);
 }
 
 ZEROTAX_EXPORT wchar_t* wmemset(wchar_t* target, wchar_t value, std::size_t count) noexcept {
@@ -227,9 +230,28 @@ ZEROTAX_EXPORT wchar_t* wmemset(wchar_t* target, wchar_t value, std::size_t coun
 }
 
 namespace zerotax::record {
+namespace {
 
-std::size_t hook_libc_stores() {
-  const auto address = [](auto function) { return reinterpret_cast<void*>(function); };
+template <typename Function>
+void* address(Function function) {
+  return reinterpret_cast<void*>(function);
+}
+
+/// Stands in for the variant of memset that the C library's own functions call by its address.
+bool hook_called_memset(void* function) {
+  void* way = nullptr;
+  Redirector redirector;
+  if (!redirector.redirect(function, address(&::memset), &way)) return false;
+  // It may be the variant for this processor, too.
+  for (Real* functions : {&real, &plain_real}) {
+    if (address(functions->memset) == function) functions->memset = reinterpret_cast<decltype(real.memset)>(way);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool hook_libc_stores() {
   const GotReplacement replacements[] = {
       {"memset", address(real.memset), address(&::memset), false},
       {"__memset_chk", address(real.memset_checked), address(&__memset_chk), false},
@@ -237,7 +259,10 @@ std::size_t hook_libc_stores() {
       {"explicit_bzero", address(real.explicit_bzero), address(&::explicit_bzero), false},
       {"wmemset", address(real.wmemset), address(&::wmemset), false},
   };
-  return replace_got_slots(&replacements[0], std::size(replacements), address(real.memset));
+  const std::size_t slots = replace_got_slots(&replacements[0], std::size(replacements), address(real.memset));
+  // On arm64. Its explicit_bzero calls nothing else. Source: glibc's sysdeps/aarch64/multiarch/memset_generic.S.
+  void* const called = first_called(static_cast<const unsigned char*>(address(real.explicit_bzero)));
+  return called != nullptr ? hook_called_memset(called) : slots > 0;
 }
 
 }  // namespace zerotax::record

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstddef>
-
 namespace zerotax::record {
 
-/// Replaces the C library's own slots of memset and its kin, which no preloaded function comes before. Returns how
-/// many.
-std::size_t hook_libc_stores();
+/// Makes the C library's own calls of memset and its kin, which no preloaded function comes before, ours: in its slots,
+/// or, where it calls by address, in the function itself. Returns false if there are none that can be found.
+bool hook_libc_stores();
 
 }  // namespace zerotax::record
