@@ -68,8 +68,8 @@ const char* follow(Call call, Calls& calls, void*& block) {
 }
 
 void compare_system_calls(SampleBlock& samples) {
-  if (syscall_trap::kForGood) {
-    return not_comparable(samples, "to follow those of arm64 makes all later ones slow");
+  if (syscall_trap::is_for_good()) {
+    return not_comparable(samples, "a filter of seccomp, which follows them here, makes all later ones slow");
   }
   if (const char* refusal = SyscallCounter::install()) return not_comparable(samples, refusal);
   BareMeter meter;

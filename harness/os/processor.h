@@ -1,6 +1,7 @@
 #pragma once
 
 #include <elf.h>
+#include <linux/audit.h>
 
 #include <array>
 #include <cstddef>
@@ -19,6 +20,8 @@ inline constexpr const char* kLibraryFolder = "x86_64-linux-gnu";  ///< of Debia
 inline constexpr const char* kLoaderName = "ld-linux-x86-64.so.2";
 /// The kernel's own functions for system calls begin so.
 inline constexpr const char* kSyscallPrefix = "__x64_sys_";
+/// What a filter of seccomp sees of its own system calls.
+inline constexpr std::uint32_t kAuditArchitecture = AUDIT_ARCH_X86_64;
 /// Whether the kernel has the tracepoints exceptions:page_fault_user and page_fault_kernel for it, with the error code
 /// of an x86 processor.
 inline constexpr bool kHasFaultTracepoints = true;
@@ -56,6 +59,7 @@ inline constexpr const char* kDebianArchitecture = "arm64";
 inline constexpr const char* kLibraryFolder = "aarch64-linux-gnu";
 inline constexpr const char* kLoaderName = "ld-linux-aarch64.so.1";
 inline constexpr const char* kSyscallPrefix = "__arm64_sys_";
+inline constexpr std::uint32_t kAuditArchitecture = AUDIT_ARCH_AARCH64;
 inline constexpr bool kHasFaultTracepoints = false;
 
 inline constexpr unsigned kElfMachine = EM_AARCH64;

@@ -29,6 +29,17 @@ std::uint64_t change_mask(int how, std::uint64_t signals) {
   return before;
 }
 
+/// Makes a call that waits with a mask of its own, whose address `mask` is. A handler that runs meanwhile does so with
+/// that, and its calls become SIGSYS where the trap is for good.
+long wait_with_mask(const SystemCall& call, long& mask) {
+  std::uint64_t signals = 0;
+  if (mask != 0 && read_own_memory(mask, &signals, sizeof signals)) {
+    signals &= ~kSigsys;
+    mask = address_of(&signals);
+  }
+  return pass_on(call);
+}
+
 }  // namespace
 
 const char* SignalView::install(void (*handler)(int, siginfo_t*, void*), void (*restorer)()) {
@@ -76,7 +87,11 @@ void SignalView::end() {
   if (blocked_) change_mask(SIG_BLOCK, kSigsys);
 }
 
-bool SignalView::carry_out(const SystemCall& call, ucontext_t& context, long& result) {
+void SignalView::handle(int signal, siginfo_t* info, void* interrupted) const {
+  if (reinterpret_cast<std::uintptr_t>(believed_.handler) > 1) believed_.handler(signal, info, interrupted);
+}
+
+bool SignalView::carry_out(SystemCall call, ucontext_t& context, long& result) {
   switch (call.number) {
     case SYS_rt_sigprocmask:
       result = set_mask(call, context);
@@ -87,13 +102,24 @@ bool SignalView::carry_out(const SystemCall& call, ucontext_t& context, long& re
     case SYS_sigaltstack:
       result = set_stack(call, context);
       return true;
-    // A handler that runs meanwhile does so with the mask given, which may block SIGSYS: it is not to be dispatched.
     case SYS_rt_sigsuspend:
+      result = wait_with_mask(call, call.arguments[0]);
+      return true;
     case SYS_ppoll:
-    case SYS_pselect6:
+      result = wait_with_mask(call, call.arguments[3]);
+      return true;
+    case SYS_pselect6: {
+      struct {
+        long mask;
+        long bytes;
+      } given{};
+      if (read_own_memory(call.arguments[5], &given, sizeof given)) call.arguments[5] = address_of(&given);
+      result = wait_with_mask(call, given.mask);
+      return true;
+    }
     case SYS_epoll_pwait:
     case SYS_epoll_pwait2:
-      result = pass_on(call);
+      result = wait_with_mask(call, call.arguments[4]);
       return true;
     case SYS_rt_sigreturn:
       blocked_ = syscall_trap::return_from_handler(context) || blocked_;
@@ -123,7 +149,8 @@ long SignalView::set_action(const SystemCall& call) {
                     call.arguments[3] == sizeof wanted.mask &&
                     read_own_memory(call.arguments[1], &wanted, sizeof wanted);
   if (signal == SIGSYS) {
-    if (sets && reinterpret_cast<std::uintptr_t>(wanted.handler) > 1) {
+    const bool handles = sets && reinterpret_cast<std::uintptr_t>(wanted.handler) > 1;
+    if (handles && !syscall_trap::is_for_good()) {
       const long result = pass_on(call);
       if (result == 0 && call.arguments[2] != 0) *reinterpret_cast<Action*>(call.arguments[2]) = believed_;
       taken_ = taken_ || result == 0;
@@ -135,6 +162,7 @@ long SignalView::set_action(const SystemCall& call) {
     const long result = pass_on(query);
     if (result == 0 && call.arguments[2] != 0) *reinterpret_cast<Action*>(call.arguments[2]) = believed_;
     if (result == 0 && sets) believed_ = wanted;
+    taken_ = taken_ || (result == 0 && handles);
     return result;
   }
   SystemCall passed = call;

@@ -24,11 +24,14 @@ class SignalView {
   /// The mask is as the thread left it.
   void end();
 
+  /// A SIGSYS of no system call, for the handler that the thread believes in.
+  void handle(int signal, siginfo_t* info, void* interrupted) const;
+
   /// Carries out a dispatched system call that has to do with signals, and what it changes of the interrupted
   /// thread's `context`. False for any other call. `result` is what the kernel returned.
-  bool carry_out(const SystemCall& call, ucontext_t& context, long& result);
+  bool carry_out(SystemCall call, ucontext_t& context, long& result);
 
-  /// Whether the thread has taken SIGSYS for itself by such a call: there is no dispatch any more.
+  /// Whether the thread has taken SIGSYS for itself by such a call: its system calls are counted no more.
   [[nodiscard]] bool taken() const { return taken_; }
 
  private:

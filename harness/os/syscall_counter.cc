@@ -7,7 +7,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "os/processor.h"
 #include "os/signal_view.h"
+#include "os/syscall_filter.h"
 #include "os/syscall_trap.h"
 
 namespace zerotax {
@@ -43,25 +45,26 @@ long make(const SystemCall& call) {
 
 /// Carries out a call that nobody asked to count, where the trap cannot be ended: of this thread, or of one that it
 /// started, whose signals are its own.
-void pass_on(const SystemCall& call, ucontext_t& context) {
-  if (must_be_made_in_place(call.number)) return syscall_trap::make_in_place(context);
+void pass_on(const SystemCall& call, ucontext_t& context, bool native) {
+  if (!native || must_be_made_in_place(call.number)) return syscall_trap::make_in_place(context, native);
   long result = 0;
   SignalView of_thread;
-  SignalView& view = syscall_trap::is_counted_thread() ? signals : of_thread;
+  SignalView& view = syscall_filter::is_counted_thread() ? signals : of_thread;
   if (!view.carry_out(call, context, result)) result = make(call);
   syscall_trap::set_result(context, result);
 }
 
-void on_syscall(int /*signal*/, siginfo_t* info, void* interrupted) {
+void on_syscall(int signal, siginfo_t* info, void* interrupted) {
+  if (info->si_code <= 0) return signals.handle(signal, info, interrupted);  // a process or thread sent it
   auto& context = *static_cast<ucontext_t*>(interrupted);
   const SystemCall call = syscall_trap::call_of(context);
-  if (syscall_trap::kForGood && (selector == kAllow || !syscall_trap::is_counted_thread())) {
-    return pass_on(call, context);
+  const bool native = info->si_arch == kAuditArchitecture;
+  if (syscall_trap::is_for_good() && (selector == kAllow || !syscall_filter::is_counted_thread())) {
+    return pass_on(call, context, native);
   }
   // The return from another signal's handler is the kernel's doing.
   const bool counts_it = call.number >= 0 && call.number != SYS_rt_sigreturn &&
                          static_cast<std::size_t>(call.number) < SyscallCounter::kNumbers;
-  const bool native = syscall_trap::is_native(*info);
   if (counts_it && native) ++counts[call.number];
 
   if (!native || must_be_made_in_place(call.number)) {
@@ -69,7 +72,7 @@ void on_syscall(int /*signal*/, siginfo_t* info, void* interrupted) {
     stopped_early = true;
     foreign = foreign || !native;
     selector = kAllow;
-    return syscall_trap::make_in_place(context);
+    return syscall_trap::make_in_place(context, native);
   }
   long result = 0;
   bool done = false;
@@ -97,17 +100,17 @@ bool is_dispatching() {
 }  // namespace
 
 const char* SyscallCounter::install() {
-  if (syscall_trap::kForGood && syscall_trap::is_counted_thread()) return nullptr;
+  if (syscall_trap::is_for_good() && syscall_filter::is_counted_thread()) return nullptr;
   if (const char* refusal = signals.install(on_syscall, zerotax_sigreturn)) return refusal;
   // From then on SIGSYS may never be blocked.
-  if (syscall_trap::kForGood && !signals.begin()) return kTaken;
+  if (syscall_trap::is_for_good() && !signals.begin()) return kTaken;
   return syscall_trap::start(&selector);
 }
 
 const char* SyscallCounter::begin(Observer* told) {
   std::memset(&counts[0], 0, sizeof counts);
   stopped_early = foreign = false;
-  if (!(syscall_trap::kForGood ? signals.is_ours() : signals.begin())) return kTaken;
+  if (!(syscall_trap::is_for_good() ? signals.is_ours() : signals.begin())) return kTaken;
   observer = told;
   selector = kBlock;
   return nullptr;
@@ -117,7 +120,7 @@ const char* SyscallCounter::end() {
   observer = nullptr;
   const bool ended = selector == kBlock && !signals.taken() && !is_dispatching();
   selector = kAllow;
-  if (!syscall_trap::kForGood) signals.end();
+  if (!syscall_trap::is_for_good()) signals.end();
   return signals.taken() ? kTaken : ended ? kEnded : nullptr;
 }
 

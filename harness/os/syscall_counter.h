@@ -8,9 +8,10 @@
 namespace zerotax {
 
 /// Counts the system calls of one thread, by number, between begin() and end(): each comes as SIGSYS to a handler that
-/// counts it and carries it out, by syscall user dispatch on x86-64 and by a filter of seccomp, which stays for good,
-/// on arm64 (os/syscall_trap.h). In process and unprivileged; one per process. The thread's view of its signals stays
-/// unchanged (os/signal_view.h).
+/// counts it and carries it out, by syscall user dispatch or, before Linux 5.11 and on arm64, by a filter of seccomp,
+/// which stays for good (os/syscall_trap.h). ZEROTAX_SYSCALLS=dispatch|seccomp|none in the environment limits the
+/// choice, so that a kernel behaves like another. In process and unprivileged; one per process. The thread's view of
+/// its signals stays unchanged (os/signal_view.h).
 class SyscallCounter {
  public:
   static constexpr std::size_t kNumbers = 512;

@@ -1,16 +1,24 @@
-#include <linux/audit.h>
 #include <sys/prctl.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "os/kernel_version.h"
+#include "os/syscall_filter.h"
 #include "os/syscall_trap.h"
 
-// Syscall user dispatch (Linux >= 5.11). Source: Documentation/admin-guide/syscall-user-dispatch.rst.
+// Syscall user dispatch (Linux >= 5.11), and where that is refused a filter of seccomp, which stays for good.
+// Source: Documentation/admin-guide/syscall-user-dispatch.rst.
 //
-// The handler's own system calls, and its return, come from here: the one range of code that is never dispatched.
+// The handler's own system calls, and its return, come from here: the one range of code that is passed over.
 // The kernel compares the address after the instruction, hence the trap behind the last one.
+//
+// Under a filter, a call that must be made in place is made here as well. No register is free to hold where the thread
+// continues, and a child may have another stack: each such place has a slot of its own.
 asm(R"(
   .text
   .globl zerotax_syscall
@@ -33,12 +41,31 @@ zerotax_sigreturn:
   mov $15, %eax
   syscall
   ud2
+  .balign 8
+zerotax_in_place:
+  .set slot, 0
+  .rept 16
+  syscall
+  jmp *zerotax_returns + 8 * slot(%rip)
+  .set slot, slot + 1
+  .endr
+zerotax_in_place_i386:
+  .set slot, 0
+  .rept 16
+  int $0x80
+  jmp *zerotax_returns + 8 * slot(%rip)
+  .set slot, slot + 1
+  .endr
 zerotax_syscall_end:
   .size zerotax_syscall, . - zerotax_syscall
 )");
 extern "C" {
 extern const char zerotax_syscall_begin[] __attribute__((visibility("hidden")));
+extern const char zerotax_in_place[] __attribute__((visibility("hidden")));
+extern const char zerotax_in_place_i386[] __attribute__((visibility("hidden")));
 extern const char zerotax_syscall_end[] __attribute__((visibility("hidden")));
+/// Where the thread continues. A slot that was taken keeps its value.
+__attribute__((visibility("hidden"))) constinit std::atomic<std::uintptr_t> zerotax_returns[16]{};
 }
 
 namespace zerotax::syscall_trap {
@@ -50,28 +77,51 @@ constexpr unsigned long kDispatchOn = 1;
 
 constexpr std::uint64_t kSigsys = std::uint64_t{1} << (SIGSYS - 1);
 
-const char* why() {
+constexpr std::size_t kInPlaceBytes = 8;  // of the code of a slot
+
+const char* why_no_dispatch() {
   return errno == EINVAL ? why_refused(5, 11, "this kernel has no syscall user dispatch (Linux 5.11)",
                                        "prctl(PR_SET_SYSCALL_USER_DISPATCH) is denied in this process, or was left "
                                        "out of this kernel")
                          : "prctl(PR_SET_SYSCALL_USER_DISPATCH) is not permitted here";
 }
 
-}  // namespace
-
-const char* start(volatile char* selector) {
-  const auto bytes = static_cast<unsigned long>(zerotax_syscall_end - zerotax_syscall_begin);
-  return ::prctl(kSetDispatch, kDispatchOn, &zerotax_syscall_begin[0], bytes, selector) == 0 ? nullptr : why();
+bool is_wanted(const char* method) {
+  const char* wanted = std::getenv("ZEROTAX_SYSCALLS");
+  return wanted == nullptr || std::strcmp(wanted, method) == 0;
 }
 
-// To switch off what was never on is permitted where it can be switched on.
-const char* refusal() { return ::prctl(kSetDispatch, 0, 0, 0, 0) == 0 ? nullptr : why(); }
+/// Why there is no user dispatch; nullptr: there is. Asked once, before any begins.
+const char* dispatch_refusal() {
+  // To switch off what was never on is permitted where it can be switched on.
+  static const char* const refusal = !is_wanted("dispatch")                   ? "switched off by ZEROTAX_SYSCALLS"
+                                     : ::prctl(kSetDispatch, 0, 0, 0, 0) == 0 ? nullptr
+                                                                              : why_no_dispatch();
+  return refusal;
+}
 
-const char* name() { return "syscall user dispatch"; }
+}  // namespace
+
+bool is_for_good() { return dispatch_refusal() != nullptr; }
+
+const char* start(volatile char* selector) {
+  if (!is_for_good()) {
+    const auto bytes = static_cast<unsigned long>(zerotax_syscall_end - zerotax_syscall_begin);
+    return ::prctl(kSetDispatch, kDispatchOn, &zerotax_syscall_begin[0], bytes, selector) == 0 ? nullptr
+                                                                                               : why_no_dispatch();
+  }
+  const bool started =
+      is_wanted("seccomp") && syscall_filter::start(&zerotax_syscall_begin[0], &zerotax_syscall_end[0]) == nullptr;
+  return started ? nullptr : dispatch_refusal();
+}
+
+const char* refusal() {
+  return !is_for_good() || (is_wanted("seccomp") && syscall_filter::is_offered()) ? nullptr : dispatch_refusal();
+}
+
+const char* name() { return is_for_good() ? "filter of seccomp" : "syscall user dispatch"; }
 
 const char* remedy() { return "run Linux 5.11 or later, and let seccomp permit prctl"; }
-
-bool is_counted_thread() { return true; }
 
 SystemCall call_of(const ucontext_t& context) {
   const auto& registers = context.uc_mcontext.gregs;
@@ -82,11 +132,24 @@ SystemCall call_of(const ucontext_t& context) {
 
 void set_result(ucontext_t& context, long result) { context.uc_mcontext.gregs[REG_RAX] = result; }
 
-// A call of an i386 program (int 0x80) has numbers and registers of its own.
-bool is_native(const siginfo_t& info) { return info.si_arch == AUDIT_ARCH_X86_64; }
-
-// The length of the instruction, syscall or int 0x80.
-void make_in_place(ucontext_t& context) { context.uc_mcontext.gregs[REG_RIP] -= 2; }
+void make_in_place(ucontext_t& context, bool native) {
+  greg_t* registers = context.uc_mcontext.gregs;
+  if (!is_for_good()) {
+    registers[REG_RIP] -= 2;  // the length of the instruction, syscall or int 0x80
+    return;
+  }
+  const auto place = static_cast<std::uintptr_t>(registers[REG_RIP]);  // behind the instruction
+  const char* code = native ? &zerotax_in_place[0] : &zerotax_in_place_i386[0];
+  for (std::atomic<std::uintptr_t>& slot : zerotax_returns) {
+    std::uintptr_t found = 0;
+    if (slot.compare_exchange_strong(found, place) || found == place) {
+      registers[REG_RIP] = reinterpret_cast<greg_t>(code);
+      return;
+    }
+    code += kInPlaceBytes;
+  }
+  set_result(context, -EAGAIN);
+}
 
 bool return_from_handler(ucontext_t& context) {
   // The frame of the handler that returns is found by the stack pointer: the call is made again, from where it is

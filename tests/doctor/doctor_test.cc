@@ -4,7 +4,6 @@
 
 #include "doctor/document.h"
 #include "doctor/table.h"
-#include "os/syscall_trap.h"
 #include "planted_machine.h"
 
 namespace zerotax::doctor {
@@ -130,18 +129,6 @@ TEST_F(Doctor, PermissionOfPerfEventsDependsOnTheUser) {
   planted.file("proc/self/status", "CapEff:\t0000000000000000\n");
   planted.file("proc/sys/kernel/perf_event_paranoid", "1\n");
   EXPECT_EQ(finding(Topic::kRights, "perf events").weight, Weight::kOk);
-}
-
-TEST_F(Doctor, OldKernelsLimit) {
-  for (const auto& [release, weight] : {std::pair{"6.18.44-x", Weight::kOk},
-                                        {"6.7.0", Weight::kOk},
-                                        {"6.6.99", Weight::kOk},
-                                        {"6.1.0-30-cloud-amd64", Weight::kOk},
-                                        {"5.10.0", syscall_trap::kForGood ? Weight::kOk : Weight::kLimits},
-                                        {"none", Weight::kUnknown}}) {
-    planted.file("proc/sys/kernel/osrelease", std::string(release) + "\n");
-    EXPECT_EQ(finding(Topic::kKernel, "version").weight, weight) << release;
-  }
 }
 
 TEST_F(Doctor, VariablesThatAllocatorsReadSpoil) {

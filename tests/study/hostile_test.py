@@ -6,7 +6,8 @@ The allocators are tests/planted/hostile, their truths hostile_truth.py.
 import json
 
 import pytest
-from conftest import LONG_TOO, MIB, PLANTED, is_na, measure, options, planted, point_of, watches_inline_stores, zerotax
+from conftest import (
+    LONG_TOO, MIB, PLANTED, differences, is_na, measure, options, planted, point_of, watches_inline_stores, zerotax)
 from hostile_truth import AT_LEAST, EXACT, OR_UNKNOWN, PAGE, TRUTH, UNKNOWN, UP_TO
 
 LIBRARIES = PLANTED / "hostile"
@@ -105,6 +106,17 @@ def test_system_calls_that_were_not_counted_are_not_available(runs):
     for (size, _), run in runs.items():
         for name in ("ends_dispatch", "denies_prctl", "vfork_child", "child_process"):
             assert is_na(point_of(run, name, size_bytes=size)["calloc_syscalls"]), name
+
+
+def test_a_filter_of_seccomp_finds_what_dispatch_does(runs):
+    # Those whose calls are not simply carried out.
+    names = ["int80", "vfork_child", "child_process", "clone_in_each_call", "other_stack", "handles_sigsys", "signal_handler",
+             "signal_handler_masked", "signal_stack", "longjmp_out_of_signal"]
+    run = measure(*hostile(*names, "process_of_same_memory"), "--size", MIB, "--touch", 1, "--ops", OPS, ZEROTAX_SYSCALLS="seccomp")
+    found = {name: differences(point_of(run, name), point_of(runs[MIB, 1.0], name)) for name in names}
+    assert found == {name: [] for name in names}
+    # It waits a few times; the other process, which makes other calls, has its memory and its thread pointer.
+    assert set(point_of(run, "process_of_same_memory")["calloc_syscalls"]) == {"clock_nanosleep"}
 
 
 @pytest.mark.parametrize("name", ["small_stosb", "small_memset_by_dlsym"])
