@@ -27,13 +27,14 @@ RELEASES = ["bullseye", "bookworm", "trixie", "sid"]
 SETTINGS = "thp=madvise,sysctl.kernel.perf_event_paranoid=2"
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "scudo", "largecache"]
-SIZES = ["64KiB", "1MiB"]
+SIZES = ["64KiB", "1MiB", "20MiB", "100MiB"]
 PLAN = [*(word for name in ALLOCATORS for word in ("--allocator", name)), *(word for size in SIZES for word in ("--size", size)),
         "--touch", "0", "--touch", "1", "--ops", "8", "--env", "largecache:LARGECACHE_RESERVE=256MiB",
         "--env", "mimalloc:MIMALLOC_DECOMMIT_DELAY=100000"]
 METRICS = ["zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "zeroed_in_free_bytes", "kernel_zeroed_bytes",
            "returned_bytes", "refilled_bytes", "calloc_faults", "touch_faults", "free_faults", "calloc_syscalls",
            "free_syscalls", "inline_stores"]
+BASELINES = ["glibc-2.36.json", "jemalloc-5.3.0.json"]
 REFILL = [str(BUILD / "tests" / "recorded" / "refill"), "malloc", "20", "4", "1048576"]
 FORKS = str(BUILD / "tests" / "recorded" / "forks")
 FORKS_RANGE = 1 << 44
@@ -97,6 +98,13 @@ def watched_range(place: Place) -> list[int]:
             for key in ("copies", "reuses", "zero_fills")]
 
 
+def verdicts(place: Place) -> list[str]:
+    """Of check, whose baselines were made on this machine's kernel: points, and sizes at which an allocator changes what it
+    does."""
+    return [place.document("check", "--baseline", ROOT / "tests" / "regression" / "baselines" / name)["verdict"]
+            for name in BASELINES]
+
+
 def points(run: dict) -> dict:
     """By what they are of."""
     return {(point["allocator"], point["size_bytes"], point["touch"]): point for point in run["points"]}
@@ -116,6 +124,7 @@ def figures(place: Place, here: dict) -> dict:
         slack = START // os.sysconf("SC_PAGESIZE") if metric == "minor_faults" else START
         rows[f"record: {metric}"] = compared([(record[metric], here["record"][metric])], slack)
     rows["cow"] = compared(list(zip(watched_range(place), here["cow"])))
+    rows["check"] = compared(list(zip(verdicts(place), ["same"] * len(BASELINES))))
     contract = place.document("contract")
     return {"kernel": run["environment"]["kernel"], "write_tracking": run["environment"]["capabilities"]["write_tracking"],
             "pagemap": run["environment"]["capabilities"]["pagemap"], "points": len(there), "figures": rows,

@@ -2,13 +2,21 @@
 
 #include <sys/resource.h>
 
+#include "os/kernel_version.h"
+
 namespace zerotax {
 
 namespace {
 
+// Before Linux 6.0 the first store to a page of shared memory is tried twice, and counted as a major fault.
+enum class Counts : signed char { kUnknown, kRight, kSharedAsMajor };
+Counts counts = Counts::kUnknown;
+
 std::int64_t minor_faults(__rusage_who_t who) {
+  if (counts == Counts::kUnknown) counts = kernel_is_at_least(6, 0) ? Counts::kRight : Counts::kSharedAsMajor;
   rusage usage{};
-  return ::getrusage(who, &usage) == 0 ? usage.ru_minflt : -1;
+  if (::getrusage(who, &usage) != 0) return -1;
+  return usage.ru_minflt + (counts == Counts::kSharedAsMajor ? usage.ru_majflt : 0);
 }
 
 }  // namespace

@@ -8,16 +8,11 @@ import json
 import pytest
 from conftest import (
     LONG_TOO, MIB, PLANTED, differences, is_na, measure, options, planted, point_of, watches_inline_stores, zerotax)
-from hostile_truth import AT_LEAST, EXACT, OR_UNKNOWN, PAGE, TRUTH, UNKNOWN, UP_TO
+from hostile_truth import EXACT, HOSTILE, OR_UNKNOWN, PAGE, TRUTH, UP_TO, check_zeroed, hostile
 
-LIBRARIES = PLANTED / "hostile"
 # The size, and the part of the block that the program touches. ./run test makes the first run.
 RUNS = [(MIB, 1.0), (300_001, 0.0)] if LONG_TOO else [(MIB, 1.0)]
 OPS = 8
-
-
-def hostile(*names):
-    return [word for name in names for word in ("--allocator", f"{name}={LIBRARIES / f'lib{name}.so'}")]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +25,7 @@ each_run = pytest.mark.parametrize(("size", "touch"), RUNS)
 
 
 def test_every_hostile_allocator_has_its_truth():
-    assert {library.stem[3:] for library in LIBRARIES.glob("lib*.so")} == set(TRUTH)
+    assert {library.stem[3:] for library in HOSTILE.glob("lib*.so")} == set(TRUTH)
     assert len(TRUTH) >= 60
 
 
@@ -38,29 +33,7 @@ def test_every_hostile_allocator_has_its_truth():
 @each_allocator
 def test_zeroed_bytes_are_the_truth_or_a_bound_or_not_available(runs, name, size, touch):
     run = runs[size, touch]
-    truth = TRUTH[name]
-    point = point_of(run, name, size_bytes=size)
-    assert point["status"] == "ok", point["reason"]
-    reported = point["zeroed_bytes"]
-    zeroed = truth.zeroed(size, touch > 0)
-    unknown_here = "inline" in truth.method and not watches_inline_stores(run)
-    if is_na(reported):
-        assert truth.bound in (UNKNOWN, OR_UNKNOWN) or unknown_here, reported
-        assert truth.why in reported["na"]
-        return
-    assert truth.bound != UNKNOWN, f"{reported} reported of what nobody can know"
-    if truth.bound in (EXACT, OR_UNKNOWN):
-        assert reported == zeroed
-        assert point["zeroed_method"] == (truth.method if zeroed else "none") or truth.modes
-        if not is_na(point["redundant_zeroed_bytes"]):
-            assert point["redundant_zeroed_bytes"] == truth.redundant(size, touch > 0)
-    elif truth.bound == UP_TO:
-        # For a page that the block shares with others nothing is reported unless its neighbour was filled.
-        assert reported <= truth.limit(size, touch > 0)
-        assert reported >= zeroed or size % PAGE != 0
-    else:
-        assert truth.bound == AT_LEAST
-        assert reported <= zeroed
+    check_zeroed(run, point_of(run, name, size_bytes=size), TRUTH[name])
 
 
 @pytest.mark.parametrize(("size", "touch"), RUNS)

@@ -9,6 +9,9 @@ import platform
 import time
 from typing import Callable, NamedTuple
 
+from conftest import PLANTED, is_na, watches_inline_stores
+
+HOSTILE = PLANTED / "hostile"
 PAGE = os.sysconf("SC_PAGESIZE")
 # Those that tests/planted/hostile has for this processor.
 ON_ARM64 = platform.machine() == "aarch64"
@@ -223,3 +226,34 @@ TRUTH = {
     "slow_and_one_page": Truth(constant(PAGE), lambda _size, touched: 0 if touched else PAGE, "inline",
                                zero_ns="other work"),
 }
+
+
+def hostile(*names):
+    """The arguments that measure these."""
+    return [word for name in names for word in ("--allocator", f"{name}={HOSTILE / f'lib{name}.so'}")]
+
+
+def check_zeroed(run, point, truth):
+    """That what was reported of a point of `run` is the truth, a bound of it, or n/a where nobody can know it."""
+    size, touch = point["size_bytes"], point["touch"]
+    assert point["status"] == "ok", point["reason"]
+    reported = point["zeroed_bytes"]
+    zeroed = truth.zeroed(size, touch > 0)
+    unknown_here = "inline" in truth.method and not watches_inline_stores(run)
+    if is_na(reported):
+        assert truth.bound in (UNKNOWN, OR_UNKNOWN) or unknown_here, reported
+        assert truth.why in reported["na"]
+        return
+    assert truth.bound != UNKNOWN, f"{reported} reported of what nobody can know"
+    if truth.bound in (EXACT, OR_UNKNOWN):
+        assert reported == zeroed
+        assert point["zeroed_method"] == (truth.method if zeroed else "none") or truth.modes
+        if not is_na(point["redundant_zeroed_bytes"]):
+            assert point["redundant_zeroed_bytes"] == truth.redundant(size, touch > 0)
+    elif truth.bound == UP_TO:
+        # For a page that the block shares with others nothing is reported unless its neighbour was filled.
+        assert reported <= truth.limit(size, touch > 0)
+        assert reported >= zeroed or size % PAGE != 0
+    else:
+        assert truth.bound == AT_LEAST
+        assert reported <= zeroed
