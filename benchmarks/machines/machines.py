@@ -4,6 +4,7 @@ compared with what it finds here.
 
 usage: machines.py FILE.json [--release NAME]... [--user root|nobody]...
 
+An ordinary user needs the cache of kernels: XDG_CACHE_HOME of a folder that everybody may read, and kernels in it.
 Each machine has THP=madvise, as here, so that one fault brings one page, and kernel.perf_event_paranoid=2. A figure is the
 same there, n/a with its reason, or differs.
 """

@@ -195,6 +195,13 @@ def test_the_time_of_zeroing_says_how_it_was_found(timed, name, method):
     assert (point["zero_ns"] > 0) == (name != "planted_never")
 
 
+def test_the_time_of_inline_stores_is_known_where_a_filter_counts_system_calls():
+    run = measure(*planted("planted_inline"), "--size", 3 * MIB + 1, "--touch", 1, "--ops", 16, ZEROTAX_SYSCALLS="seccomp")
+    point = point_of(run, "planted_inline")
+    check_measurable(run, "planted_inline")
+    assert point["zero_ns_method"] == "calloc minus malloc" and point["zero_ns"] > 0
+
+
 def test_a_byte_that_is_not_zero_in_an_untouched_page_of_a_shared_mapping_is_found():
     run = measure(*planted("planted_not_anonymous_dirty"), *options("size", SIZES), "--ops", 3, "--audit-only", status=1)
     for size in SIZES:
