@@ -6,7 +6,7 @@
 
 namespace zerotax {
 
-ZEROTAX_FIELDS_WRITTEN(Capabilities, pagemap, write_tracking, root)
+ZEROTAX_FIELDS_WRITTEN(Capabilities, pagemap, write_tracking, system_calls, root)
 ZEROTAX_FIELDS(Environment, kernel, machine, cpu, cpus, memory_bytes, memory_available_bytes, page_bytes, thp,
                swap_bytes, cgroup_memory_limit_bytes, load_average, libc, pagemap_scan, capabilities)
 ZEROTAX_FIELDS(Load, cpus, start, end, others_cpus, busy, sentence)

@@ -12,6 +12,7 @@
 #include "os/memory.h"
 #include "os/page.h"
 #include "os/pagemap.h"
+#include "os/syscall_trap.h"
 #include "os/write_tracker.h"
 
 namespace zerotax {
@@ -40,6 +41,7 @@ Environment describe_environment() {
   const MemoryState memory = read_memory_state();
   const Pagemap pagemap;
   const WriteTracker tracker;
+  const char* const refusal = syscall_trap::refusal();
   const bool scan = pagemap.method() == Pagemap::Method::kScan;
   Environment found;
   found.kernel = std::string(&system.release[0]);
@@ -58,7 +60,8 @@ Environment describe_environment() {
   found.capabilities = Capabilities{scan                                         ? "PAGEMAP_SCAN"
                                     : pagemap.method() == Pagemap::Method::kRead ? "read"
                                                                                  : pagemap.reason(),
-                                    tracker.name(), ::geteuid() == 0};
+                                    tracker.name(), refusal != nullptr ? refusal : syscall_trap::name(),
+                                    ::geteuid() == 0};
   return found;
 }
 

@@ -32,6 +32,7 @@ struct Environment {
 struct Capabilities {
   std::string pagemap;         ///< "PAGEMAP_SCAN", "read", or why there is neither
   std::string write_tracking;  ///< by what, or why not
+  std::string system_calls;    ///< counted by what, or why not
   bool root = false;
 };
 

@@ -41,7 +41,9 @@ def test_the_kernel_is_debians_and_inline_stores_are_seen_by_soft_dirty_bits(the
     environment = there["environment"]
     assert environment["kernel"].startswith("6.1.") and environment["thp"] == "madvise"
     assert environment["pagemap_scan"] is False
-    assert environment["capabilities"] == {"pagemap": "read", "write_tracking": "soft-dirty bits", "root": os.geteuid() == 0}
+    assert environment["capabilities"] == {
+        "pagemap": "read", "write_tracking": "soft-dirty bits", "system_calls": "syscall user dispatch",
+        "root": os.geteuid() == 0}
 
 
 def test_every_count_is_the_one_of_this_machine(there):

@@ -82,7 +82,9 @@ def test_every_figure_is_the_one_of_this_machine(here, folder, release, name, us
     there = json.loads((folder / "there.json").read_text())
     check_schema(there)
     assert there["environment"]["kernel"].startswith(RELEASES[release])
-    assert there["environment"]["capabilities"]["root"] is (user == "root")
+    capabilities = there["environment"]["capabilities"]
+    assert capabilities["root"] is (user == "root")
+    assert capabilities["system_calls"] == ("filter of seccomp" if release == "bullseye" else "syscall user dispatch")
     surprises = []
     for point, other in zip(there["points"], here[name]["points"]):
         place = f"{point['allocator']} {point['size_bytes']} touch {point['touch']}"
