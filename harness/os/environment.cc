@@ -57,11 +57,11 @@ Environment describe_environment() {
   found.load_average = load_average();
   found.libc = std::string("glibc ") + ::gnu_get_libc_version();
   found.pagemap_scan = scan;
-  found.capabilities = Capabilities{scan                                         ? "PAGEMAP_SCAN"
-                                    : pagemap.method() == Pagemap::Method::kRead ? "read"
-                                                                                 : pagemap.reason(),
-                                    tracker.name(), refusal != nullptr ? refusal : syscall_trap::name(),
-                                    ::geteuid() == 0};
+  found.capabilities =
+      Capabilities{scan                                         ? "PAGEMAP_SCAN"
+                   : pagemap.method() == Pagemap::Method::kRead ? "read"
+                                                                : pagemap.reason(),
+                   tracker.name(), refusal != nullptr ? refusal : syscall_trap::name(), ::geteuid() == 0};
   return found;
 }
 

@@ -29,15 +29,12 @@ std::uint64_t change_mask(int how, std::uint64_t signals) {
   return before;
 }
 
-/// Makes a call that waits with a mask of its own, whose address `mask` is. A handler that runs meanwhile does so with
-/// that, and its calls become SIGSYS where the trap is for good.
-long wait_with_mask(const SystemCall& call, long& mask) {
-  std::uint64_t signals = 0;
-  if (mask != 0 && read_own_memory(mask, &signals, sizeof signals)) {
-    signals &= ~kSigsys;
-    mask = address_of(&signals);
-  }
-  return pass_on(call);
+/// Where a call that waits with a mask of its own, at `mask`, is to find it: without SIGSYS, in `signals`. A handler
+/// that runs meanwhile does so with that mask, and its calls become SIGSYS where the trap is for good.
+long without_sigsys(long mask, std::uint64_t& signals) {
+  if (mask == 0 || !read_own_memory(mask, &signals, sizeof signals)) return mask;
+  signals &= ~kSigsys;
+  return address_of(&signals);
 }
 
 }  // namespace
@@ -92,6 +89,11 @@ void SignalView::handle(int signal, siginfo_t* info, void* interrupted) const {
 }
 
 bool SignalView::carry_out(SystemCall call, ucontext_t& context, long& result) {
+  std::uint64_t signals = 0;
+  struct {
+    long mask;
+    long bytes;
+  } of_select{};
   switch (call.number) {
     case SYS_rt_sigprocmask:
       result = set_mask(call, context);
@@ -103,24 +105,21 @@ bool SignalView::carry_out(SystemCall call, ucontext_t& context, long& result) {
       result = set_stack(call, context);
       return true;
     case SYS_rt_sigsuspend:
-      result = wait_with_mask(call, call.arguments[0]);
-      return true;
+      call.arguments[0] = without_sigsys(call.arguments[0], signals);
+      break;
     case SYS_ppoll:
-      result = wait_with_mask(call, call.arguments[3]);
-      return true;
-    case SYS_pselect6: {
-      struct {
-        long mask;
-        long bytes;
-      } given{};
-      if (read_own_memory(call.arguments[5], &given, sizeof given)) call.arguments[5] = address_of(&given);
-      result = wait_with_mask(call, given.mask);
-      return true;
-    }
+      call.arguments[3] = without_sigsys(call.arguments[3], signals);
+      break;
+    case SYS_pselect6:
+      if (read_own_memory(call.arguments[5], &of_select, sizeof of_select)) {
+        of_select.mask = without_sigsys(of_select.mask, signals);
+        call.arguments[5] = address_of(&of_select);
+      }
+      break;
     case SYS_epoll_pwait:
     case SYS_epoll_pwait2:
-      result = wait_with_mask(call, call.arguments[4]);
-      return true;
+      call.arguments[4] = without_sigsys(call.arguments[4], signals);
+      break;
     case SYS_rt_sigreturn:
       blocked_ = syscall_trap::return_from_handler(context) || blocked_;
       result = 0;
@@ -128,6 +127,8 @@ bool SignalView::carry_out(SystemCall call, ucontext_t& context, long& result) {
     default:
       return false;
   }
+  result = pass_on(call);
+  return true;
 }
 
 long SignalView::set_mask(const SystemCall& call, ucontext_t& context) {

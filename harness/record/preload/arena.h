@@ -330,8 +330,8 @@ struct ProcessSlot {
   std::atomic<std::int64_t> cpu_ns;  ///< and when it was last looked at
   Holdings holdings;
   char executable[kPathBytes];
-  char command[kPathBytes];    ///< the beginning of its command line
-  char allocator[kPathBytes];  ///< the library whose calloc it uses
+  char command[kPathBytes];      ///< the beginning of its command line
+  char allocator[kPathBytes];    ///< the library whose calloc it uses
   std::uint32_t pagemap_method;  ///< as Pagemap::Method
   std::atomic<std::uint32_t> threads_used;
   std::atomic<std::uint32_t> modules_used;

@@ -19,8 +19,8 @@ struct Known {
   std::uint32_t mask;  ///< its bits that must be so
 };
 
-// What glibc's memset and its wrappers of system calls begin with, all of one size. None of them names its own address, and none is
-// paciasp, behind which the stack pointer counts.
+// What glibc's memset and its wrappers of system calls begin with, all of one size. None of them names its own address,
+// and none is paciasp, behind which the stack pointer counts.
 constexpr Known kFirst[] = {
     {0xd503201f, 0xffffffff},  // nop
     {0xd2800008, 0xffe0001f},  // mov x8, number
