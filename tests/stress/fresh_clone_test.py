@@ -84,7 +84,7 @@ def test_the_containerfile_makes_an_image_that_measures(tmp_path):
         assert "not in this build" not in parts["list"]
         for allocator in ("glibc", "jemalloc", "largecache", "mimalloc", "scudo", "tbbmalloc", "tcmalloc"):
             assert re.search(rf"^{allocator} .* 1 MiB ", parts["run"], re.M), allocator
-        assert "index.html" in parts["page"] and "exited with 0" in parts["record"], parts
+        assert "report.html" in parts["page"] and "exited with 0" in parts["record"], parts
     finally:
         subprocess.run([*store, "rm", "--all"], capture_output=True, check=False)
         subprocess.run([*store, "rmi", "--all", "--force"], capture_output=True, check=False)
