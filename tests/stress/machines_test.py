@@ -99,7 +99,7 @@ def test_every_figure_is_the_one_of_this_machine(here, folder, release, name, us
 
 # Served by userfaultfd without privilege, as Linux 5.11 has it.
 SERVED = {"uffd_copy", "uffd_zeropage", "uffd_move", "at_first_touch_uffd"}
-# What these deny is not needed where soft-dirty bits find stores.
+# Where soft-dirty bits find stores, zerotax does without the system calls that these deny.
 BLINDING = {"denies_userfaultfd", "denies_ioctl"}
 
 

@@ -6,9 +6,8 @@ The allocators are tests/planted/hostile, their truths hostile_truth.py.
 import json
 
 import pytest
-from conftest import (
-    LONG_TOO, MIB, PLANTED, differences, is_na, measure, options, planted, point_of, watches_inline_stores, zerotax)
-from hostile_truth import EXACT, HOSTILE, OR_UNKNOWN, PAGE, TRUTH, UP_TO, check_zeroed, hostile
+from conftest import LONG_TOO, MIB, differences, is_na, measure, options, planted, point_of, watches_inline_stores, zerotax
+from hostile_truth import HOSTILE, PAGE, TRUTH, check_zeroed, hostile
 
 # The size, and the part of the block that the program touches. ./run test makes the first run.
 RUNS = [(MIB, 1.0), (300_001, 0.0)] if LONG_TOO else [(MIB, 1.0)]
@@ -85,7 +84,8 @@ def test_a_filter_of_seccomp_finds_what_dispatch_does(runs):
     # Those whose calls are not simply carried out.
     names = ["int80", "vfork_child", "child_process", "clone_in_each_call", "other_stack", "handles_sigsys", "signal_handler",
              "signal_handler_masked", "signal_stack", "longjmp_out_of_signal"]
-    run = measure(*hostile(*names, "process_of_same_memory"), "--size", MIB, "--touch", 1, "--ops", OPS, ZEROTAX_SYSCALLS="seccomp")
+    run = measure(*hostile(*names, "process_of_same_memory"), "--size", MIB, "--touch", 1, "--ops", OPS,
+                  ZEROTAX_SYSCALLS="seccomp")
     found = {name: differences(point_of(run, name), point_of(runs[MIB, 1.0], name)) for name in names}
     assert found == {name: [] for name in names}
     # It waits a few times; the other process, which makes other calls, has its memory and its thread pointer.
