@@ -1,6 +1,7 @@
 """However a recorded program ends, or whatever it becomes, what was seen of it is reported, and it ends as it would have."""
 
 import os
+import platform
 import pathlib
 import shutil
 import signal
@@ -243,7 +244,7 @@ def test_what_is_no_program_is_refused(tmp_path):
     check_refused(zerotax("record", "--", program(tmp_path, b"echo hello\n")), ["neither an ELF program nor a script"])
     check_refused(zerotax("record", "--", program(tmp_path, b"\x7fELF\x02")), ["broken"])
     other = bytearray(KNOWN.read_bytes())
-    other[18:20] = b"\xb7\x00"  # EM_AARCH64
+    other[18:20] = b"\x3e\x00" if platform.machine() == "aarch64" else b"\xb7\x00"  # EM_X86_64, EM_AARCH64
     check_refused(zerotax("record", "--", program(tmp_path, bytes(other))), ["another kind of processor"])
     check_refused(zerotax("record", "--", program(tmp_path, b"#!/no/such/interpreter\n")), ["/no/such/interpreter"])
 

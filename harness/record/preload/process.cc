@@ -222,6 +222,8 @@ void begin_samples(ThreadState& thread) {
 }
 
 void after_fork_in_child() {
+  // A call of a handler before this one, as allocators have, may have made this process known.
+  if (guard.alive != 0 && process != nullptr && process->pid == ::getpid()) return;
   guard.alive = 0;
   guard.lock = 0;
   prepare(state);

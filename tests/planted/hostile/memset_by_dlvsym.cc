@@ -5,9 +5,15 @@
 
 namespace {
 
+#if defined(__x86_64__)
+constexpr const char* kVersion = "GLIBC_2.2.5";
+#else
+constexpr const char* kVersion = "GLIBC_2.17";
+#endif
+
 using Memset = void* (*)(void*, int, std::size_t);
 Memset found = nullptr;
-[[gnu::constructor]] void find() { found = reinterpret_cast<Memset>(::dlvsym(RTLD_DEFAULT, "memset", "GLIBC_2.2.5")); }
+[[gnu::constructor]] void find() { found = reinterpret_cast<Memset>(::dlvsym(RTLD_DEFAULT, "memset", kVersion)); }
 
 }  // namespace
 
