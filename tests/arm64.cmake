@@ -13,7 +13,6 @@ set(arm64_tests
   integration.probe_test
   integration.read_loop_test
   integration.record_clears_test
-  integration.record_endings_test
   integration.record_known_test
 )
 zerotax_label(arm64 ${arm64_tests})
