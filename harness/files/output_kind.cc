@@ -75,6 +75,10 @@ bool is_text(Text text) {
          has(text, "\nno samples: ");
 }
 
+bool is_history(Text text) {
+  return text.starts_with("version ") && has(text.substr(0, text.find('\n')), "  what it changed");
+}
+
 struct Rule {
   Text option;
   bool (*is_ours)(Text text);
@@ -94,6 +98,8 @@ const Rule kRules[] = {
     {"--log", is_samples},
     {"--man", [](Text text) { return has(text, "\n.TH ZEROTAX 1 "); }},
     {"--markdown", [](Text text) { return text.starts_with("### zerotax ") || text.starts_with("## Advice\n"); }},
+    // The files of a history, in its folder.
+    {"--out DIR", [](Text text) { return is_document(text) || is_svg(text) || is_history(text); }},
     {"--perfetto", [](Text text) { return has(text.substr(0, 128), R"([{"name":"zerotax",)"); }},
     {"--prometheus", [](Text text) { return text.starts_with("# HELP zerotax_"); }},
     {"--report", [](Text text) { return has(text, "\nDraft. `zerotax bisect` wrote it"); }},

@@ -58,7 +58,7 @@ struct BisectSetup {
 };
 
 /// Checks that good is good and bad is bad, and bisects the first parents between them by `git bisect` in the
-/// workspace's repository. If a merge is found, its other parents are asked, and the line is searched that had the
+/// private repository. If a merge is found, its other parents are asked, and the line is searched that had the
 /// change already. Builds of an earlier run are not built again. Throws UsageError, with what was measured of both,
 /// if the answers are not those.
 Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad);

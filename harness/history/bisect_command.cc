@@ -95,15 +95,15 @@ ExitStatus bisect_versions(BisectOptions options, const Arguments& arguments) {
   question_of(options, {});
   check_outputs({{"--json", options.json}, {"--report", options.report}});
   try {
-    const Git git;
-    const Repository repository(git, options.common.repository);
+    const Git git(options.common.repository);
+    const Repository repository(git);
     const Commit good = repository.commit(options.good, "--good");
     const Commit bad = repository.commit(options.bad, "--bad");
     check_tools(recipe);
     const BisectRequest request{{repository.folder(), recipe, utc_now(), describe_environment()},
                                 question_of(options, good)};
     const Cache cache;
-    Workspace workspace(git, repository);
+    Workspace workspace(&git);
     const Builder builder{cache, recipe, options.common.build_jobs(), options.common.build_timeout_s, false};
     const BisectSetup setup{git, repository, builder, workspace, request.question, options.first_parent};
     const Bisection found = bisect(setup, good, bad);

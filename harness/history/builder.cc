@@ -26,14 +26,28 @@ namespace fs = std::filesystem;
 /// Debian's links from the names of compilers to ccache.
 constexpr const char* kCcacheLinks = "/usr/lib/ccache";
 
-/// The files, or files and folders, that a pattern matches, by name.
-std::vector<std::string> matches_of(const std::string& pattern, bool folders_too = false) {
+/// Whether a path is within a folder once links are followed.
+bool is_within(const fs::path& path, const std::string& folder) {
+  std::error_code failure;
+  const fs::path root = fs::canonical(folder, failure);
+  const fs::path real = fs::canonical(path, failure);
+  return !failure && std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
+}
+
+enum class Wanted { kFiles, kAll };
+
+/// The files, or all, that a pattern matches within a folder, by name. Links in a commit or made by a build may lead
+/// out of the folder. A file behind such a link is left out; a link itself may be kept.
+std::vector<std::string> matches_of(const std::string& pattern, const std::string& within, Wanted wanted) {
   glob_t found{};
   std::vector<std::string> paths;
   if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
     for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+      const fs::path path = found.gl_pathv[i];
       std::error_code failure;
-      if (folders_too || fs::is_regular_file(found.gl_pathv[i], failure)) paths.emplace_back(found.gl_pathv[i]);
+      const bool fits = wanted == Wanted::kAll ? is_within(path.parent_path(), within)
+                                               : is_within(path, within) && fs::is_regular_file(path, failure);
+      if (fits) paths.push_back(path.string());
     }
   }
   ::globfree(&found);
@@ -102,8 +116,9 @@ void copy_whole(const std::string& from, const std::string& to) {
 /// The library and what it loads, copied to the cache: the workspace is gone soon.
 void keep_library(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
   const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
+  const std::string root = fs::path(workspace.source()).parent_path().string();
   for (const std::string& pattern : builder.recipe.libraries) {
-    const std::vector<std::string> found = matches_of(path_at(pattern, places));
+    const std::vector<std::string> found = matches_of(path_at(pattern, places), root, Wanted::kFiles);
     if (found.empty()) continue;
     build.library = folder + "/" + fs::path(found.front()).filename().string();
     copy_whole(found.front(), build.library);
@@ -111,11 +126,12 @@ void keep_library(const Builder& builder, const Workspace& workspace, const std:
   }
   if (build.library.empty()) {
     build.state = Build::State::kNoLibrary;
-    build.reason = fmt::format("the build succeeded, but there is no {}", builder.recipe.libraries.front());
+    build.reason = fmt::format("the build succeeded, but there is no {} in the version's folders",
+                               builder.recipe.libraries.front());
     return;
   }
   for (const std::string& pattern : builder.recipe.beside) {
-    for (const std::string& path : matches_of(path_at(pattern, places))) {
+    for (const std::string& path : matches_of(path_at(pattern, places), root, Wanted::kFiles)) {
       const std::string copy = folder + "/" + fs::path(path).filename().string();
       if (copy != build.library) copy_whole(path, copy);
     }
@@ -138,10 +154,10 @@ void keep_files(const Builder& builder, const Workspace& workspace, const std::s
   const std::string root = fs::path(workspace.source()).parent_path().string();
   fs::create_directories(kept_folder(folder));
   for (const std::string& pattern : builder.recipe.keep) {
-    const std::vector<std::string> found = matches_of(path_at(pattern, places), true);
+    const std::vector<std::string> found = matches_of(path_at(pattern, places), root, Wanted::kAll);
     if (found.empty()) {
       build.state = Build::State::kNoProgram;
-      build.reason = fmt::format("the build succeeded, but there is no {}", pattern);
+      build.reason = fmt::format("the build succeeded, but there is no {} in the version's folders", pattern);
       return;
     }
     for (const std::string& path : found) {

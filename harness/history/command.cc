@@ -40,6 +40,11 @@ constexpr const char* kHistoryExamples =
     "$XDG_CACHE_HOME/zerotax/history: a second run resumes. A command after -- runs in the folder of each version's "
     "files.\n";
 
+/// In the folder of --out: the document, the table and the figure.
+constexpr const char* kDocument = "history.json";
+constexpr const char* kTable = "history.txt";
+constexpr const char* kFigure = "history.svg";
+
 struct HistoryOptions {
   CommonOptions common;
   std::vector<std::string> tags;
@@ -53,7 +58,8 @@ struct HistoryOptions {
   FleetOptions fleet;
 };
 
-/// The folder of --out is new, empty, or of an earlier history, or one that Slurm had begun.
+/// The folder of --out is new, empty, or of an earlier history, or one that Slurm had begun. Files in it that have the
+/// names of ours are ours.
 void check_out(const std::string& out) {
   std::error_code failure;
   if (out.empty()) return;
@@ -64,8 +70,11 @@ void check_out(const std::string& out) {
   }
   if (!fs::is_directory(out, failure))
     throw UsageError(fmt::format("--out '{}' is not a folder", out), "give a new one");
-  if (fs::exists(out + "/history.json", failure) || fs::exists(out + "/fleet", failure)) return;
-  if (fs::is_empty(out, failure)) return;
+  if (fs::exists(out + "/" + kDocument, failure) || fs::exists(out + "/fleet", failure) || fs::is_empty(out, failure)) {
+    std::vector<NamedPath> outputs;
+    for (const char* name : {kDocument, kTable, kFigure}) outputs.push_back({"--out DIR", out + "/" + name});
+    return check_outputs(outputs);
+  }
   throw UsageError(fmt::format("--out '{}' is not empty, and no history is in it", out), "give a new folder");
 }
 
@@ -103,14 +112,14 @@ void write_folder(const HistoryOptions& options, const History& found, const std
                   const std::string& text) {
   if (options.out.empty()) return;
   fs::create_directory(options.out);
-  write_file(options.out + "/history.json", json);
-  write_file(options.out + "/history.txt", text);
+  write_file(options.out + "/" + kDocument, json);
+  write_file(options.out + "/" + kTable, text);
   // Without a version there is nothing to draw; and who interrupts does not want to wait.
   const bool any = std::any_of(found.rows.begin(), found.rows.end(),
                                [](const Row& row) { return row.version.measurement.has_value(); });
   if (!any || !found.complete) return;
   try {
-    write_file(options.out + "/history.svg", draw_svg("history", json));
+    write_file(options.out + "/" + kFigure, draw_svg("history", json));
   } catch (const MachineError& problem) {
     fmt::print(stderr, "zerotax: no figure: {}: {}\n", problem.what(), problem.remedy());
   }
@@ -172,16 +181,16 @@ ExitStatus history(HistoryOptions options, const Arguments& arguments) {
   if (!options.html.empty()) make_comparison_page("");
   const fleet::Place place = options.fleet.place();
   try {
-    const Git git;
+    std::optional<Git> git;
     std::optional<Repository> repository;
-    if (!recipe.is_of_debian()) repository.emplace(git, options.common.repository);
+    if (!recipe.is_of_debian()) repository.emplace(git.emplace(options.common.repository));
     const std::string folder = repository ? repository->folder() : "Debian";
     HistoryRequest request{{folder, recipe, utc_now(), describe_environment()}, "", grid};
     const std::vector<Commit> commits = selected(options, repository, recipe, request.selection);
     if (place.slurm && options.out.empty()) options.out = default_results_path();
     if (!place.slurm) check_tools(recipe);  // else each task asks its node
     const Cache cache = cache_for(place, options.out);
-    Workspace workspace(git, repository);
+    Workspace workspace(git ? &*git : nullptr);
     const unsigned jobs = options.common.build_jobs(place.slurm);
     const Builder builder{cache, recipe, jobs, options.common.build_timeout_s, options.again};
     const VersionPlan plan{fs::absolute(folder).lexically_normal().string(),

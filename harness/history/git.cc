@@ -1,12 +1,15 @@
 #include "history/git.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/error.h"
+#include "files/output_file.h"
+#include "history/foreign_repository.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
 
@@ -16,7 +19,58 @@ namespace {
 /// env(1) could not find the program.
 constexpr int kNotFound = 127;
 
+/// A line of objects/info/alternates: in quotes, a path may have any character (gitrepository-layout(5)).
+std::string alternate_of(const std::string& path) {
+  std::string line = "\"";
+  for (const char each : path) {
+    if (each == '"' || each == '\\') line += '\\';
+    line += each == '\n' ? "\\n" : std::string(1, each);
+  }
+  return line + "\"\n";
+}
+
+/// Git's own words, before its command.
+std::vector<std::string> git_words(const std::string& home, const std::string& repository) {
+  std::vector<std::string> words{"/usr/bin/env"};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    if (text.starts_with("GIT_")) words.insert(words.end(), {"-u", std::string(text.substr(0, text.find('=')))});
+  }
+  // Git before 2.32 reads settings in HOME, whatever GIT_CONFIG_GLOBAL is.
+  for (const char* set :
+       {"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
+        "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL="}) {
+    words.emplace_back(set);
+  }
+  words.insert(words.end(), {"HOME=" + home, "XDG_CONFIG_HOME=" + home, "git", "-C", home, "--git-dir=" + repository,
+                             "--no-replace-objects", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
+                             "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false", "-c",
+                             "core.quotePath=false"});
+  return words;
+}
+
 }  // namespace
+
+Git::Git(const std::string& folder) : scratch_("git"), folder_(folder) {
+  namespace fs = std::filesystem;
+  const ForeignRepository theirs = read_repository(folder);
+  partial_ = theirs.partial;
+  const std::string own = repository();
+  fs::create_directory(own);
+  must({"init", "--quiet", "--bare", "--template=", theirs.sha256 ? "--object-format=sha256" : "--object-format=sha1"});
+  // gitrepository-layout(5): objects that are not here are looked for there.
+  std::string alternates;
+  for (const std::string& objects : theirs.objects) alternates += alternate_of(objects);
+  fs::create_directories(own + "/objects/info");
+  write_file(own + "/objects/info/alternates", alternates);
+  for (const auto& [name, text] : theirs.files) {
+    const std::string path = own + "/" + name;
+    fs::create_directories(fs::path(path).parent_path());
+    if (!(std::ofstream(path, std::ios::binary) << text).flush()) {
+      throw MachineError(path + " cannot be written", "free some space, or point TMPDIR at another folder");
+    }
+  }
+}
 
 std::vector<std::string> clean_words() {
   std::vector<std::string> words{"/usr/bin/env"};
@@ -42,16 +96,10 @@ std::string GitAnswer::complaint() const {
   return said.empty() ? fmt::format("exit status {}", status) : said.back();
 }
 
-GitAnswer Git::run(const std::string& folder, const std::vector<std::string>& arguments,
-                   const std::function<void()>& watch) const {
+GitAnswer Git::run(const std::vector<std::string>& arguments, const std::function<void()>& watch) const {
   MeteredCommand command;
-  command.words = clean_words();
+  command.words = git_words(scratch_.path(), repository());
   command.program = command.words.front();
-  // A user's hook or setting must not write to the repository, nor add to what is printed.
-  command.words.insert(command.words.end(),
-                       {"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c",
-                        "maintenance.auto=false", "-c", "log.showSignature=false", "-c", "advice.detachedHead=false",
-                        "-c", "core.quotePath=false", "-c", "color.ui=false", "-C", folder});
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());
   command.output = scratch_.file("output");
   command.errors = scratch_.file("errors");
@@ -69,13 +117,16 @@ GitAnswer Git::run(const std::string& folder, const std::vector<std::string>& ar
   return answer;
 }
 
-void Git::must(const std::string& folder, const std::vector<std::string>& arguments) const {
-  static_cast<void>(output_of(folder, arguments));
-}
+void Git::must(const std::vector<std::string>& arguments) const { static_cast<void>(output_of(arguments)); }
 
-std::string Git::output_of(const std::string& folder, const std::vector<std::string>& arguments) const {
-  GitAnswer answer = run(folder, arguments);
+std::string Git::output_of(const std::vector<std::string>& arguments) const {
+  GitAnswer answer = run(arguments);
   if (answer.succeeded()) return answer.output;
+  if (partial_) {
+    throw UsageError(
+        fmt::format("--repo '{}' is a partial clone, and an object is missing: {}", folder_, answer.complaint()),
+        "give a whole clone: git clone without --filter");
+  }
   throw MachineError(fmt::format("git {} failed: {}", arguments.front(), answer.complaint()),
                      "see whether the repository is whole, with `git fsck`");
 }

@@ -23,26 +23,34 @@ struct GitAnswer {
 /// every command would be about another repository than the one it is given.
 std::vector<std::string> clean_words();
 
-/// Runs git. It obeys nothing but its command line and the user's own settings: no variables of a git around us, no
-/// hooks, no collecting of garbage, and no lock is taken for what is only read.
+/// Runs git, always on a private bare repository that borrows the objects of the user's and has copies of its
+/// references. Git reads no settings but those of the private repository: neither the user's repository, nor the user,
+/// nor the system can name a program for git to start, or a place to fetch from. The user's repository is only read.
 class Git {
  public:
-  Git() : scratch_("git") {}
+  /// Makes the private repository. Throws what read_repository throws, and MachineError if there is no git.
+  explicit Git(const std::string& folder);
 
-  /// Runs `git -C folder arguments…` to its end. `watch` is called while it runs. Throws MachineError if there is no
-  /// git, Stop if a signal asked for an end; then nothing that it started is left running. Not for several
-  /// threads.
-  GitAnswer run(const std::string& folder, const std::vector<std::string>& arguments,
-                const std::function<void()>& watch = {}) const;
+  /// The folder of the user's repository, as it was given.
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  /// The private repository.
+  [[nodiscard]] std::string repository() const { return scratch_.file("repository"); }
 
-  /// A command that must succeed. Throws MachineError, with what git said, if it does not.
-  void must(const std::string& folder, const std::vector<std::string>& arguments) const;
+  /// Runs `git arguments…` to its end. `watch` is called while it runs. Throws MachineError if there is no git, Stop
+  /// if a signal asked for an end; then nothing that it started is left running. Not for several threads.
+  GitAnswer run(const std::vector<std::string>& arguments, const std::function<void()>& watch = {}) const;
+
+  /// A command that must succeed. Throws MachineError, with what git said, if it does not; UsageError if the user's
+  /// repository is a partial clone.
+  void must(const std::vector<std::string>& arguments) const;
 
   /// The output of such a command.
-  [[nodiscard]] std::string output_of(const std::string& folder, const std::vector<std::string>& arguments) const;
+  [[nodiscard]] std::string output_of(const std::vector<std::string>& arguments) const;
 
  private:
   TemporaryFolder scratch_;
+  std::string folder_;
+  bool partial_ = false;
 };
 
 /// The whole of a file, or "".

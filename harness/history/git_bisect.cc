@@ -19,14 +19,14 @@ std::vector<std::string> commits_in_log(const std::string& log, const std::strin
 }
 
 /// Removes what an earlier line has left.
-void reset_bisection(const Git& git, const std::string& repository) {
+void reset_bisection(const Git& git) {
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(repository, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(git.repository(), ignored)) {
     if (entry.path().filename().string().starts_with("BISECT_")) std::filesystem::remove(entry.path(), ignored);
   }
   for (const std::string& reference :
-       lines_of(git.output_of(repository, {"for-each-ref", "--format=%(refname)", "refs/bisect/"}))) {
-    git.must(repository, {"update-ref", "-d", reference});
+       lines_of(git.output_of({"for-each-ref", "--format=%(refname)", "refs/bisect/"}))) {
+    git.must({"update-ref", "-d", reference});
   }
 }
 
@@ -41,12 +41,11 @@ const char* word_for(const Answer& answer, bool is_fix) {
 LineFound bisect_line(const BisectSetup& setup, const Commit& from, const Commit& to, bool is_fix,
                       const std::function<Answer(const Commit& commit)>& ask) {
   const Git& git = setup.git;
-  const std::string& repository = setup.workspace.repository();
-  git.must(repository, {"update-ref", "--no-deref", "HEAD", to.id});
-  reset_bisection(git, repository);
-  GitAnswer said = git.run(repository, {"bisect", "start", "--no-checkout", "--first-parent", to.id, from.id, "--"});
+  git.must({"update-ref", "--no-deref", "HEAD", to.id});
+  reset_bisection(git);
+  GitAnswer said = git.run({"bisect", "start", "--no-checkout", "--first-parent", to.id, from.id, "--"});
   for (;;) {
-    const std::string log = text_in(repository + "/BISECT_LOG");
+    const std::string log = text_in(git.repository() + "/BISECT_LOG");
     LineFound found;
     for (const std::string& id : commits_in_log(log, "# first bad commit: [")) {
       found.first = setup.repository.commit(id, "git bisect");
@@ -59,9 +58,9 @@ LineFound bisect_line(const BisectSetup& setup, const Commit& from, const Commit
       throw MachineError("git bisect ended without an answer: " + said.complaint(),
                          "see whether `git fsck` finds the repository whole");
     }
-    const std::string next = git.output_of(repository, {"rev-parse", "--verify", "BISECT_HEAD"});
+    const std::string next = git.output_of({"rev-parse", "--verify", "BISECT_HEAD"});
     const Answer answer = ask(setup.repository.commit(next, "git bisect"));
-    said = git.run(repository, {"bisect", word_for(answer, is_fix)});
+    said = git.run({"bisect", word_for(answer, is_fix)});
   }
 }
 

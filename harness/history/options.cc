@@ -42,6 +42,14 @@ std::string name_of_folder(const std::string& folder) {
   return name.empty() ? "library" : name.substr(0, 40);
 }
 
+/// Throws UsageError for a pattern that leads out of the folders of a version.
+void check_within(const std::vector<std::string>& patterns, const std::string& remedy) {
+  for (const std::string& pattern : patterns) {
+    if (!pattern.starts_with('/') && ("/" + pattern + "/").find("/../") == std::string::npos) continue;
+    throw UsageError(fmt::format("'{}' is not below a version's files", pattern), remedy);
+  }
+}
+
 }  // namespace
 
 void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char* no_thresholds_words) {
@@ -108,13 +116,7 @@ Recipe CommonOptions::recipe_of_command() const {
   } else if (words.front().find('/') != std::string::npos) {
     patterns.insert(patterns.begin(), words.front());
   }
-  for (const std::string& pattern : patterns) {
-    if (!pattern.starts_with('/') && !(pattern + "/").starts_with("../") && pattern.find("/../") == std::string::npos) {
-      continue;
-    }
-    throw UsageError(fmt::format("'{}' is not below a version's files", pattern),
-                     "give a relative path or {build}/FILE, or a name on PATH as the command");
-  }
+  check_within(patterns, "give a relative path or {build}/FILE, or a name on PATH as the command");
   return recipe_of_program(name_of_command(), build, patterns);
 }
 
@@ -126,7 +128,11 @@ Recipe CommonOptions::chosen_recipe() const {
     if (!build.empty() || !library.empty()) {
       throw UsageError("--recipe says how to build already", "leave out --build and --library, or --recipe");
     }
-    return recipe_of(recipe);
+    Recipe chosen = recipe_of(recipe);
+    for (const auto* patterns : {&chosen.libraries, &chosen.beside, &chosen.keep}) {
+      check_within(*patterns, fmt::format("correct the recipe {}: relative paths, or {{build}}/FILE", recipe));
+    }
+    return chosen;
   }
   if (build.empty() || library.empty()) {
     throw UsageError(build.empty() && library.empty()
@@ -134,6 +140,7 @@ Recipe CommonOptions::chosen_recipe() const {
                          : fmt::format("{} is missing", build.empty() ? "--build" : "--library"),
                      "give --recipe NAME, or both --build COMMAND and --library PATH");
   }
+  check_within({library}, "give --library a relative path or {build}/FILE");
   return recipe_of_options(name_of_folder(repository), build, library);
 }
 

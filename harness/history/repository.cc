@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "base/error.h"
@@ -11,49 +10,27 @@
 namespace zerotax::history {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kGiveRepository = "give a folder that git knows, as in --repo ~/src/mimalloc";
-/// Between the parts of a line that git prints of a commit or tag.
-constexpr char kBetween = '\x1f';
+/// Between the parts of a line that git prints of a commit: no part can have it.
+constexpr char kBetween = '\0';
 
 }  // namespace
 
-Repository::Repository(const Git& git, const std::string& folder) : git_(git), folder_(folder) {
-  std::error_code failure;
-  if (!fs::is_directory(folder, failure)) {
-    throw UsageError(fmt::format("--repo '{}' is not a folder", folder), kGiveRepository);
-  }
-  const GitAnswer answer =
-      git.run(folder, {"rev-parse", "--is-shallow-repository", "--show-object-format", "--path-format=absolute",
-                       "--git-path", "objects", "--git-path", "shallow"});
-  const std::vector<std::string> said = lines_of(answer.output);
-  if (!answer.succeeded() || said.size() != 4) {
-    throw UsageError(fmt::format("--repo '{}': {}", folder, answer.complaint()), kGiveRepository);
-  }
-  object_format_ = said[1];
-  objects_ = said[2];
-  if (said[0] == "true") shallow_file_ = said[3];
-}
-
 Commit Repository::described(const std::string& id) const {
-  const std::vector<std::string> parts = lines_of(
-      git_.output_of(folder_, {"show", "-s", "--no-show-signature", "--format=%P%x1f%s%x1f%H%x1f%aI%x1f%an <%ae>", id}),
-      kBetween);
+  const std::vector<std::string> parts =
+      lines_of(git_.output_of({"show", "-s", "--format=%P%x00%s%x00%H%x00%aI%x00%an <%ae>", id}), kBetween);
   if (parts.size() != 5) throw MachineError("git says nothing of the commit " + id, "see whether `git show` does");
   return {parts[2], "", parts[3], parts[4], parts[1], lines_of(parts[0], ' ')};
 }
 
 Commit Repository::commit(const std::string& name, const std::string& option) const {
   // A name that begins like an option would be one.
-  const GitAnswer answer =
-      git_.run(folder_, {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
+  const GitAnswer answer = git_.run({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
   if (name.empty() || !answer.succeeded()) {
     throw UsageError(fmt::format("{} '{}': the repository has no such commit", option, name),
                      "give a tag, branch or commit (`git tag` lists tags)");
   }
   Commit found = described(answer.output);
-  if (git_.run(folder_, {"show-ref", "--verify", "--quiet", "refs/tags/" + name}).succeeded()) found.tag = name;
+  if (git_.run({"show-ref", "--verify", "--quiet", "refs/tags/" + name}).succeeded()) found.tag = name;
   return found;
 }
 
@@ -65,11 +42,11 @@ std::vector<Commit> Repository::tags(const std::vector<std::string>& patterns) c
   }
   words.insert(words.end(), {"tag", "--list", "--sort=version:refname", "--format=%(refname:strip=2)", "--"});
   words.insert(words.end(), patterns.begin(), patterns.end());
-  const GitAnswer answer = git_.run(folder_, words);
+  const GitAnswer answer = git_.run(words);
   std::vector<Commit> found;
   std::set<std::string> seen;
   for (const std::string& tag : lines_of(answer.output)) {
-    const GitAnswer id = git_.run(folder_, {"rev-parse", "--verify", "--quiet", "refs/tags/" + tag + "^{commit}"});
+    const GitAnswer id = git_.run({"rev-parse", "--verify", "--quiet", "refs/tags/" + tag + "^{commit}"});
     // A tag of a file, or a second one of the same commit.
     if (!id.succeeded() || !seen.insert(id.output).second) continue;
     found.push_back(described(id.output));
@@ -93,7 +70,7 @@ std::vector<Commit> Repository::range(const std::string& words, bool all) const 
   if (!all) arguments.emplace_back("--first-parent");
   arguments.insert(arguments.end(), {to.id, "^" + from.id});
   std::vector<Commit> found{from};
-  for (const std::string& id : lines_of(git_.output_of(folder_, arguments))) found.push_back(described(id));
+  for (const std::string& id : lines_of(git_.output_of(arguments))) found.push_back(described(id));
   if (found.size() == 1) {
     throw UsageError(fmt::format("--range '{}' is empty: all of the second is in the first", words),
                      "give the older one first, as in --range v2.1.0..HEAD");
@@ -102,18 +79,17 @@ std::vector<Commit> Repository::range(const std::string& words, bool all) const 
 }
 
 bool Repository::is_ancestor(const std::string& one, const std::string& other) const {
-  return git_.run(folder_, {"merge-base", "--is-ancestor", one, other}).succeeded();
+  return git_.run({"merge-base", "--is-ancestor", one, other}).succeeded();
 }
 
 std::optional<Commit> Repository::merge_base(const Commit& one, const Commit& other) const {
-  const GitAnswer answer = git_.run(folder_, {"merge-base", one.id, other.id});
+  const GitAnswer answer = git_.run({"merge-base", one.id, other.id});
   if (!answer.succeeded()) return std::nullopt;
   return described(answer.output);
 }
 
 std::vector<std::string> Repository::line(const Commit& from, const Commit& to) const {
-  std::vector<std::string> ids =
-      lines_of(git_.output_of(folder_, {"rev-list", "--first-parent", to.id, "^" + from.id}));
+  std::vector<std::string> ids = lines_of(git_.output_of({"rev-list", "--first-parent", to.id, "^" + from.id}));
   // What comes before the merge of a line of its own has not seen it.
   const auto has_it = [&](const std::string& id) { return is_ancestor(from.id, id); };
   ids.erase(std::partition_point(ids.begin(), ids.end(), has_it), ids.end());
@@ -121,8 +97,7 @@ std::vector<std::string> Repository::line(const Commit& from, const Commit& to) 
 }
 
 std::string Repository::diffstat(const Commit& commit) const {
-  return git_.output_of(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78,60,40",
-                                  "--no-ext-diff", "--no-textconv", "--format=", commit.id});
+  return git_.output_of({"show", "--first-parent", "-m", "--stat=78,60,40", "--format=", commit.id});
 }
 
 }  // namespace zerotax::history

@@ -22,19 +22,13 @@ struct Commit {
   [[nodiscard]] std::string name() const { return tag.empty() ? id.substr(0, 10) : tag; }
 };
 
-/// A user's repository, of which we only read: a work tree or a bare one, whole or shallow.
+/// The history in a user's repository: a work tree or a bare one, whole or shallow.
 class Repository {
  public:
-  /// Throws UsageError for what is no git repository, MachineError without git.
-  Repository(const Git& git, const std::string& folder);
+  explicit Repository(const Git& git) : git_(git) {}
 
-  [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// Where its objects are.
-  [[nodiscard]] const std::string& objects() const { return objects_; }
-  /// The file of its cut-off commits; empty if it is not shallow.
-  [[nodiscard]] const std::string& shallow_file() const { return shallow_file_; }
-  /// "sha1" or "sha256".
-  [[nodiscard]] const std::string& object_format() const { return object_format_; }
+  /// As the user gave it.
+  [[nodiscard]] const std::string& folder() const { return git_.folder(); }
 
   /// Throws UsageError if no commit has this name; `option` is for the message.
   [[nodiscard]] Commit commit(const std::string& name, const std::string& option) const;
@@ -57,10 +51,6 @@ class Repository {
   [[nodiscard]] Commit described(const std::string& id) const;
 
   const Git& git_;
-  std::string folder_;
-  std::string objects_;
-  std::string shallow_file_;
-  std::string object_format_;
 };
 
 }  // namespace zerotax::history

@@ -32,9 +32,9 @@ const fleet::WorkKind versions_kind(kVersionsKind, make_version_work);
 /// What builds and measures the versions of a plan in a task of a job, where others use the host, too.
 struct Workshop {
   explicit Workshop(const VersionPlan& plan)
-      : repository(git, plan.repository),
+      : git(plan.repository),
         cache(plan.cache),
-        workspace(git, repository),
+        workspace(&git),
         builder{cache, plan.recipe, plan.jobs, plan.build_timeout_s, false},
         versions(builder, workspace),
         grid(plan.grid) {
@@ -43,7 +43,6 @@ struct Workshop {
   }
 
   const Git git;
-  const Repository repository;
   const Cache cache;
   Workspace workspace;
   const Builder builder;

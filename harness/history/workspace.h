@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "files/temporary_folder.h"
@@ -8,15 +7,12 @@
 
 namespace zerotax::history {
 
-/// A private repository that borrows the objects of a user's, and a git worktree of it, one version at a time. The
-/// user's repository is only read: its references, worktrees and files stay as they are. All of it is gone at the end.
+/// The files of one version at a time: a git worktree of our private repository (git.h). It is gone at the end.
 class Workspace {
  public:
-  /// Throws MachineError if it cannot be made. Without a repository nothing can be taken from it.
-  Workspace(const Git& git, const std::optional<Repository>& repository);
+  /// Throws MachineError if it cannot be made. Without git, no version can be taken.
+  explicit Workspace(const Git* git) : git_(git), folder_("history") {}
 
-  /// The private repository: bare, without references.
-  [[nodiscard]] const std::string& repository() const { return private_; }
   /// Always the same two folders, so that a compiler's cache knows files again: the version's files, and an empty
   /// folder to build it in.
   [[nodiscard]] std::string source() const { return folder_.file("source"); }
@@ -31,9 +27,8 @@ class Workspace {
   void drop();
 
  private:
-  const Git& git_;
+  const Git* git_;
   TemporaryFolder folder_;
-  std::string private_;
 };
 
 }  // namespace zerotax::history

@@ -1,5 +1,6 @@
 """What history and bisect cannot use costs one line, and changes neither the repository nor the folder."""
 
+import json
 import shlex
 import shutil
 
@@ -134,3 +135,49 @@ def test_a_recipes_missing_tool_is_named_with_its_package(project, tmp_path):
     (tmp_path / "git").symlink_to(shutil.which("git"))
     done = run("history", project, tmp_path, "--recipe", "jemalloc", "--tags", "v1", PATH=str(tmp_path))
     assert done.returncode == 3 and "autoconf" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_library_outside_the_versions_folders_is_refused(project, tmp_path):
+    (tmp_path / "libmine.so").write_bytes(b"not of the version")
+    for library in ("../../libmine.so", "..", "a/../../libmine.so", "{build}/../x.so", "{source}/..", str(tmp_path / "libmine.so")):
+        refused(run("history", project, tmp_path, "--build", "true", "--library", library, *QUICK, "--tags", "v1"),
+                "not below a version's files")
+    recipe = {"schema": "zerotax.recipe/1", "allocator": "x", "build": ["true"], "library": ["x.so"], "beside": ["../*"]}
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    refused(run("history", project, tmp_path, "--recipe", tmp_path / "recipe.json", *QUICK, "--tags", "v1"),
+            "'../*' is not below", "recipe.json")
+
+
+@pytest.mark.parametrize("build, library", [
+    ("ln -s {folder}/secret x.so", "x.so"), ("ln -s {folder} out", "out/secret"), ("true", ".?/.?/*/secret"),
+    ("ln -s {folder}/secret {{build}}/x.so", "{build}/x.so")])
+def test_a_link_that_a_build_makes_leads_nowhere_else(project, tmp_path, build, library):
+    (tmp_path / "secret").write_text("not of the version")
+    refused(run("history", project, tmp_path, "--build", build.format(folder=tmp_path), "--library", library, *QUICK,
+                "--tags", "v1", temporary=tmp_path), "there is no", "in the version's folders")
+    assert not [path for path in (tmp_path / "zerotax").rglob("*") if path.is_file() and b"not of" in path.read_bytes()]
+    done = run("history", project, tmp_path, "--build", build.format(folder=tmp_path), "--keep", "out/secret",
+               "--tags", "v1", "--", "true", temporary=tmp_path)
+    assert done.returncode == 2 and "there is no out/secret" in done.stderr
+
+
+def test_out_replaces_only_what_a_history_wrote(project, tmp_path):
+    words = (*HOW, *QUICK, "--tags", "v1", "--out", tmp_path / "out")
+    for name in ("history.json", "history.txt", "history.svg"):
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        assert run("history", project, tmp_path, *words).returncode == 0
+        assert run("history", project, tmp_path, *words).returncode == 0, "its own files"
+        (tmp_path / "out" / name).write_text("my own notes")
+        before = contents(tmp_path / "out")
+        refused(run("history", project, tmp_path, *words), name, "--force")
+        assert contents(tmp_path / "out") == before
+    assert run("history", project, tmp_path, *words, "--force").returncode == 0
+    assert "my own notes" not in (tmp_path / "out" / "history.svg").read_text()
+
+
+def test_a_folder_with_a_strangers_history_json_is_not_an_earlier_run(project, tmp_path):
+    (tmp_path / "out").mkdir()
+    for text in ("my own notes", "{}", '{"schema": "zerotax.run/1"}', "version 3 of my notes\n"):
+        (tmp_path / "out" / "history.json").write_text(text)
+        refused(run("history", project, tmp_path, *HOW, *QUICK, "--tags", "v1", "--out", tmp_path / "out"), "history.json")
+        assert (tmp_path / "out" / "history.json").read_text() == text

@@ -98,7 +98,7 @@ def test_the_next_start_removes_what_a_killed_one_left(words, project, temporary
             kill(process, project)
         left = {path.name.rsplit("-", 1)[0] for path in temporary.iterdir()}
         assert left == {"zerotax-history", "zerotax-git"}
-        assert list(temporary.glob("zerotax-history-*/repository/worktrees/*")), "a git worktree is in it"
+        assert list(temporary.glob("zerotax-git-*/repository/worktrees/*")), "a git worktree is in it"
         done = again(words, project, temporary, build)
         assert done.returncode in (0, 1) and "interrupted" not in done.stderr, done.stderr
     assert not list(temporary.iterdir())
