@@ -234,8 +234,22 @@ def write_wheel(tree, folder, version, platform, epoch):
             wheel.writestr(entry, contents)
 
 
+def check_folder(folder):
+    """Ends if the folder, which is emptied, has anything but an earlier package."""
+    foreign = [path.name for path in folder.glob("*")
+               if not path.name.startswith(("zerotax-", "zerotax_", "_CPack_Packages")) and path.name != "SHA256SUMS"]
+    if foreign or folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        print(f"package: {folder} has {foreign[0] if foreign else 'another file'}, which is not of a package: give another "
+              "folder", file=sys.stderr)
+        sys.exit(2)
+
+
 def main():
+    if len(sys.argv) != 3 or not all(sys.argv[1:]):
+        print("usage: package.py BUILD FOLDER", file=sys.stderr)
+        sys.exit(2)
     build, folder = (pathlib.Path(each).resolve() for each in sys.argv[1:])
+    check_folder(folder)
     version = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)[1]
     machine = machine_of(build / "bin" / "zerotax")
     system = System(machine)

@@ -18,6 +18,12 @@ from pathlib import Path
 from programs import programs
 from record import record, zerotax
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plots"))
+
+from zerotax_plots.files import ResultsError  # noqa: E402
+from zerotax_plots.output import check_replaceable, is_document, named_path, write_document  # noqa: E402
+
+SCHEMA = "zerotax.replay_accuracy/1"
 RUNS = 3
 KEPT = ["MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=1073741824"]
 SETTINGS = {"glibc": ("glibc", []), "glibc, raised thresholds": ("glibc", KEPT), "jemalloc": ("jemalloc", []),
@@ -80,11 +86,13 @@ def reversed_pairs(rows: dict) -> list[str]:
 def main() -> None:
     """Measures, and prints what lies outside of the bound."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=named_path)
     parser.add_argument("--program", action="append")
+    parser.add_argument("--force", action="store_true", help="replace a file of another program")
     options = parser.parse_args()
+    check_replaceable(options.file, is_document(SCHEMA), options.force)
     within = pairs = same_order = 0
-    result = {"schema": "zerotax.replay_accuracy/1", "bound": BOUND, "runs": RUNS, "programs": []}
+    result = {"schema": SCHEMA, "bound": BOUND, "runs": RUNS, "programs": []}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         commands = programs(folder)
@@ -106,11 +114,15 @@ def main() -> None:
                 print(f"{program}: the replay has the other order: {pair}", flush=True)
             result["programs"].append({"program": program, "settings": rows, "reversed": order})
             result |= {"pairs": pairs, "within": within, "same_order": same_order}
-            options.file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            write_document(options.file, result, force=options.force)
     print(f"{within} of {pairs} pairs within {BOUND:.0%} in every metric; the order of settings is kept for {same_order} of "
           f"{len(result['programs'])} programs")
 
 
 if __name__ == "__main__":
     os.environ.setdefault("GIT_CONFIG_GLOBAL", os.devnull)
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except ResultsError as problem:
+        print(f"accuracy.py: {problem}", file=sys.stderr)
+        sys.exit(2)

@@ -1,12 +1,11 @@
 """Turns traces of other recorders into a file that `zerotax replay` reads.
 
-usage: convert.py TRACE OUT.calls
-
 Known are the text of glibc's mtrace(3), the binary trace of glibc's malloc-trace-utils, and the log of Firefox's logalloc.
 None says which pages of a block a program wrote to: all of them count as written. mtrace names no threads.
 """
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -16,9 +15,16 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plots"))
+
+from zerotax_plots.files import ResultsError, read_bytes  # noqa: E402
+from zerotax_plots.output import named_path, write  # noqa: E402
+
 KINDS = {kind: number for number, kind in enumerate(
     "malloc calloc aligned realloc free touched thread end fork time map unmap return huge".split())}
 PART_BYTES = 1 << 18
+MOST_SIZE = (1 << 64) - 1
+MAGIC = b"ZTXCALLS"
 COUNTS = ["minor_faults", "zero_fill_faults", "kernel_zeroed_bytes", "refilled_bytes", "returned_bytes", "zeroed_bytes",
           "redundant_zeroed_bytes", "mapping_calls", "peak_bytes"]
 Call = tuple[int, int, str, list[int], str | None, str | None]  # process, thread, kind, sizes, old block, new block
@@ -54,6 +60,7 @@ def of_logalloc(lines: list[str]) -> Iterator[Call]:
     """PID TID CALL(ARGUMENTS)=#BLOCK; blocks are numbered, and a number is used again after free."""
     kinds = {"malloc": "malloc", "calloc": "calloc", "realloc": "realloc", "free": "free", "memalign": "aligned",
              "posix_memalign": "aligned", "aligned_alloc": "aligned", "valloc": "aligned"}
+    counts = {"calloc": 2, "realloc": 2, "memalign": 2, "posix_memalign": 2, "aligned_alloc": 2}
     for number, line in enumerate(lines, 1):
         found = re.fullmatch(r"(\d+) (?:(\d+) )?(\w+)\(([^)]*)\)(?:=(#\d+|\(nil\)|0x0|\d+))?", line.strip())
         if found is None:
@@ -62,6 +69,8 @@ def of_logalloc(lines: list[str]) -> Iterator[Call]:
         if call not in kinds:
             continue
         words = [word.strip() for word in arguments.split(",")]
+        if len(words) != counts.get(call, 1):
+            raise Unreadable(f"line {number}: {call} has {len(words)} arguments: {line.strip()[:60]}")
         old = words.pop(0) if call in ("realloc", "free") else None
         sizes = [int(word) for word in words]
         if call == "calloc":
@@ -137,7 +146,9 @@ class Process:
             self.number(first - 15)
 
     def add(self, thread: int, kind: str, sizes: list[int], old: str | None, new: str | None) -> None:
-        """One call."""
+        """One call. Throws Unreadable."""
+        if not all(0 <= size <= MOST_SIZE for size in sizes):
+            raise Unreadable(f"a size is not of a call of {kind}: {sizes}")
         known = self.threads.setdefault(thread, len(self.threads))
         if known != self.current:
             self.event("thread", known)
@@ -171,7 +182,7 @@ def part(kind: int, process: int, raw: bytes) -> bytes:
 
 def converted(trace: Path) -> bytes:
     """The file for a trace. Throws Unreadable."""
-    data = trace.read_bytes()
+    data = read_bytes(trace)
     lines = [] if is_of_trace_utils(data) else data.decode("utf-8", errors="replace").splitlines()
     if is_of_trace_utils(data):
         calls, format_name = of_trace_utils(data), "malloc-trace-utils"
@@ -190,20 +201,31 @@ def converted(trace: Path) -> bytes:
              "processes": [each.row(trace.stem) for each in processes.values()], "recorded": dict.fromkeys(COUNTS, why)}
     parts = [part(1, number, bytes(each.events[at:at + PART_BYTES]))
              for number, each in enumerate(processes.values()) for at in range(0, len(each.events), PART_BYTES)]
-    return struct.pack("<8sII", b"ZTXCALLS", 1, 0) + b"".join(parts) + part(2, 0, json.dumps(about).encode())
+    return struct.pack("<8sII", MAGIC, 1, 0) + b"".join(parts) + part(2, 0, json.dumps(about).encode())
 
 
-def main() -> None:
-    """Exit status 2 for a file of another format."""
-    if len(sys.argv) != 3:
-        sys.exit(__doc__.split("\n\n")[1])
+def main() -> int:
+    """Returns the exit status: 2 for a file of another format, and for one that cannot be written."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("trace", type=named_path, metavar="TRACE")
+    parser.add_argument("out", type=named_path, metavar="OUT.calls")
+    parser.add_argument("--force", action="store_true", help="replace a file that is not a recording of calls")
+    given = parser.parse_args()
     try:
-        data = converted(Path(sys.argv[1]))
+        data = converted(given.trace)
+        write(given.out, data, lambda old: old.startswith(MAGIC), force=given.force, inputs=[given.trace])
+    except ResultsError as failure:
+        print(f"convert.py: {failure}", file=sys.stderr)
+        return 2
     except (Unreadable, OSError, ValueError) as failure:
-        print(f"convert.py: {sys.argv[1]} is no trace of mtrace, malloc-trace-utils or logalloc: {failure}", file=sys.stderr)
-        sys.exit(2)
-    Path(sys.argv[2]).write_bytes(data)
+        why = getattr(failure, "strerror", None) or failure
+        print(f"convert.py: {given.trace} is no trace of mtrace, malloc-trace-utils or logalloc: {why}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("convert.py: interrupted: nothing was written", file=sys.stderr)
+        return 130
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

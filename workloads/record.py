@@ -26,7 +26,7 @@ def zerotax(*words: object) -> subprocess.CompletedProcess:
 
 def record(command: list[str], path: Path) -> str:
     """Records the calls of a command; returns what the command says of the file."""
-    said = zerotax("record", "--force", "--text", os.devnull, "--allocator", "glibc", "--calls", path, "--", *command)
+    said = zerotax("record", "--text", os.devnull, "--allocator", "glibc", "--calls", path, "--", *command)
     return said.stderr.decode(errors="replace").splitlines()[-1]
 
 

@@ -10,7 +10,6 @@ with its reason, or differs: with pages of 16 KiB, by whole pages.
 from __future__ import annotations
 
 import argparse
-import json
 import pathlib
 import sys
 import tempfile
@@ -18,8 +17,12 @@ import xml.etree.ElementTree
 
 import machines
 
+from zerotax_plots.files import ResultsError  # noqa: E402
+from zerotax_plots.output import check_replaceable, is_document, named_path, write_document  # noqa: E402
+
 ARM64 = machines.ROOT / "build-arm64"
 RELEASE = "trixie"
+SCHEMA = "zerotax.arm64/1"
 
 
 def tests(file: pathlib.Path) -> dict:
@@ -32,9 +35,11 @@ def tests(file: pathlib.Path) -> dict:
 def main() -> int:
     """Writes the document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("file", type=named_path)
     parser.add_argument("--tests", action="append", default=[], metavar="PAGE=FILE")
+    parser.add_argument("--force", action="store_true", help="replace a file of another program")
     options = parser.parse_args()
+    check_replaceable(options.file, is_document(SCHEMA), options.force)
     junit = dict(word.split("=", 1) for word in options.tests)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -50,11 +55,15 @@ def main() -> int:
             of_tests = {"tests": tests(junit[page])} if page in junit else {}
             found.append({"release": RELEASE, "page": page, **figures, **of_tests})
             print(page, {key: row for key, row in figures["figures"].items() if row["na"] or row["differs"]}, file=sys.stderr)
-    document = {"schema": "zerotax.arm64/1", "zerotax_version": here["run"]["zerotax_version"],
+    document = {"schema": SCHEMA, "zerotax_version": here["run"]["zerotax_version"],
                 "kernel": here["run"]["environment"]["kernel"], "plan": machines.PLAN, "machines": found}
-    options.file.write_text(json.dumps(document, indent=1) + "\n")
+    write_document(options.file, document, force=options.force)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except ResultsError as problem:
+        print(f"{pathlib.Path(__file__).name}: {problem}", file=sys.stderr)
+        sys.exit(2)

@@ -20,10 +20,16 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "plots"))
+
+from zerotax_plots.files import ResultsError  # noqa: E402
+from zerotax_plots.output import check_replaceable, is_document, named_path, write_document  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build"))
 ZEROTAX = BUILD / "bin" / "zerotax"
 # Linux 6.12 panics now and then on a CPU that is emulated.
 TRIES = 3
+SCHEMA = "zerotax.machines/1"
 RELEASES = ["bullseye", "bookworm", "trixie", "sid"]
 SETTINGS = "thp=madvise,sysctl.kernel.perf_event_paranoid=2"
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -136,10 +142,12 @@ def figures(place: Place, here: dict) -> dict:
 def main() -> int:
     """Writes the document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("file", type=named_path)
     parser.add_argument("--release", action="append", choices=RELEASES)
     parser.add_argument("--user", action="append", choices=["root", "nobody"])
+    parser.add_argument("--force", action="store_true", help="replace a file of another program")
     options = parser.parse_args()
+    check_replaceable(options.file, is_document(SCHEMA), options.force)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         folder.chmod(0o777)
@@ -153,11 +161,15 @@ def main() -> int:
                 machines.append({"release": release, "user": user, **found})
                 print(release, user, {key: row for key, row in found["figures"].items() if row["na"] or row["differs"]},
                       file=sys.stderr, flush=True)
-    document = {"schema": "zerotax.machines/1", "zerotax_version": here["run"]["zerotax_version"],
+    document = {"schema": SCHEMA, "zerotax_version": here["run"]["zerotax_version"],
                 "kernel": here["run"]["environment"]["kernel"], "plan": PLAN, "machines": machines}
-    options.file.write_text(json.dumps(document, indent=1) + "\n")
+    write_document(options.file, document, force=options.force)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except ResultsError as problem:
+        print(f"{pathlib.Path(__file__).name}: {problem}", file=sys.stderr)
+        sys.exit(2)

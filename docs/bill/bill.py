@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import re
 import shlex
 import shutil
 import signal
@@ -24,10 +24,13 @@ from measured import LIBRARY, NOT_ASKED, ROOT, ZEROTAX, Failure, advised, digest
 
 sys.path.insert(0, str(ROOT / "plots"))
 
+from zerotax_plots.files import ResultsError  # noqa: E402
+from zerotax_plots.output import check_replaceable, is_document, named_path, write, write_document  # noqa: E402
 from zerotax_plots.shares import bounds  # noqa: E402
 from zerotax_plots.units import percent_text, time_text  # noqa: E402
 
 PROGRAMS = Path(__file__).with_name("programs.json")
+SCHEMA = "zerotax.bill/1"
 TOO_LITTLE = "zeroing takes less than"
 FIRST_GUESS_S = 50   # for a program, until one is finished
 
@@ -37,11 +40,29 @@ def interrupted(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
-def write(file: Path, document: dict) -> None:
-    """The whole file or none of it."""
-    part = file.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    part.replace(file)
+def is_of_program(data: bytes) -> bool:
+    """Whether a file is what an earlier run kept of a program."""
+    try:
+        return "of" in json.loads(data)
+    except (ValueError, RecursionError, TypeError):
+        return False
+
+
+def keep(out: Path, program: dict, result: dict) -> None:
+    """Keeps what was measured of a program, for a run that continues this one."""
+    write(out / "programs" / f"{program['name']}.json", (json.dumps(result, indent=1) + "\n").encode(), is_of_program)
+
+
+def check_folder(out: Path) -> None:
+    """Raises ResultsError if the folder has anything that an earlier run did not leave there."""
+    if out.exists() and not out.is_dir():
+        raise ResultsError(f"{out}: is not a folder; give another with --out")
+    check_replaceable(out / "bill.json", is_document(SCHEMA))
+    for each in out.glob("programs/*.json"):
+        check_replaceable(each, is_of_program)
+    for each in out.glob("*"):
+        if each.name not in ("programs", "work") and not each.name.startswith(("bill.json", "slurm-")):
+            raise ResultsError(f"{out}: is not a folder of a bill, as {each.name} is in it; give a new one with --out")
 
 
 def stored(out: Path, program: dict, given: argparse.Namespace) -> dict | None:
@@ -65,8 +86,8 @@ def collect(out: Path, given: argparse.Namespace) -> list[dict]:
             version = its.pop("version")
     first, *others = machines.values() or [{"na": "nothing was measured"}]
     if programs:
-        write(out / "bill.json", {
-            "schema": "zerotax.bill/1", "zerotax_version": version, "started": min(its["started"] for its in programs),
+        write_document(out / "bill.json", {
+            "schema": SCHEMA, "zerotax_version": version, "started": min(its["started"] for its in programs),
             "environment": first, "other_environments": others, "advise_from_percent": given.advise_from,
             "pairs": given.rounds, "defined": len(given.programs), "programs": programs})
     return programs
@@ -89,7 +110,7 @@ def run_here(todo: list[dict], chosen: list[dict], out: Path, given: argparse.Na
         result = measured(program, out / "work" / program["name"], given.rounds, say) | {"started": started}
         if "na" in result:
             say(f"n/a: {result['na']}")
-        write(out / "programs" / f"{program['name']}.json", result)
+        keep(out, program, result)
     found = [(its, program) for program in chosen if "recorded" in (its := stored(out, program, given) or {})]
     asked = [(its, program) for its, program in found if its["advice"].get("na", "").startswith((NOT_ASKED, TOO_LITTLE))]
     # By what it may be at most: what has no bound may be all of it.
@@ -106,7 +127,7 @@ def run_here(todo: list[dict], chosen: list[dict], out: Path, given: argparse.Na
             shown(number, len(asked), program["name"],
                   f"advise, as zeroing takes {percent_text(share)} of {time_text(its['recorded']['cpu_ns'])}", left_s)
             its["advice"] = advised(program, out / "work" / program["name"])
-        write(out / "programs" / f"{program['name']}.json", its)
+        keep(out, program, its)
 
 
 def run_on_slurm(todo: list[dict], _: list[dict], out: Path, given: argparse.Namespace) -> None:
@@ -145,8 +166,12 @@ def definitions(parser: argparse.ArgumentParser, file: Path) -> list[dict]:
     """The programs of a file; what all of them share is put before the input of each."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-        return [{key: each[key] for key in ("name", "group", "does", "packages", "command")}
-                | {"input": [*found["prelude"], *each["input"]]} for each in found["programs"]]
+        programs = [{key: each[key] for key in ("name", "group", "does", "packages", "command")}
+                    | {"input": [*found["prelude"], *each["input"]]} for each in found["programs"]]
+        # A folder of this name is made and removed.
+        if wrong := [each["name"] for each in programs if not re.fullmatch(r"\w[\w.+-]*", each["name"])]:
+            parser.error(f"{file}: '{wrong[0]}' is no name of a program (letters, digits and . + - _)")
+        return programs
     except (OSError, ValueError, LookupError, TypeError) as problem:
         return parser.error(f"{file}: not as docs/bill/programs.json is ({type(problem).__name__}: {problem})")
 
@@ -154,7 +179,7 @@ def definitions(parser: argparse.ArgumentParser, file: Path) -> list[dict]:
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for bill.json and what is finished")
+    parser.add_argument("--out", type=named_path, metavar="DIR", help="folder for bill.json and what is finished")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this program (repeatable)")
     parser.add_argument("--list", action="store_true", help="list the programs and what is missing of them")
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
@@ -198,9 +223,13 @@ def main() -> int:
     if given.on == "slurm":   # here, run_here looks for the others itself
         todo += [program for program in chosen if found[program["name"]].get("advice", {}).get("na", "").startswith(NOT_ASKED)]
     try:
+        check_folder(out)
         (out / "programs").mkdir(parents=True, exist_ok=True)
         if todo or given.on == "local":
             (run_on_slurm if given.on == "slurm" else run_here)(todo, chosen, out, given)
+    except ResultsError as problem:
+        print(f"bill: {problem}", file=sys.stderr)
+        return 2
     except OSError as problem:
         print(f"bill: {problem}; give a folder that you can write with --out", file=sys.stderr)
         return 2

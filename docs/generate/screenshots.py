@@ -20,7 +20,8 @@ import sys
 import tempfile
 from typing import Any, NamedTuple
 
-from reference_text import REFERENCE, ROOT
+from reference_text import REFERENCE, ROOT  # it puts plots/ on the path
+from zerotax_plots.output import write
 
 TOUR = REFERENCE / "tour"
 COLUMNS = 80
@@ -157,7 +158,9 @@ def take(browser: Any, name: str, folder: pathlib.Path, out: pathlib.Path) -> No
     text.add_text(DIGEST, digest_of(name))
     with Image.open(io.BytesIO(taken)) as picture:  # as many colours as it has are a third of the file
         few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
-        few.save(out / f"{name}.png", pnginfo=text, optimize=True)
+        made = io.BytesIO()
+        few.save(made, format="PNG", pnginfo=text, optimize=True)
+    write(out / f"{name}.png", made.getvalue(), lambda old: DIGEST.encode() in old)
 
 
 def make(names: list[str], out: pathlib.Path) -> None:

@@ -12,7 +12,8 @@ import re
 import sys
 
 from inline_numbers import with_numbers
-from reference_text import ROOT
+from reference_text import ROOT  # it puts plots/ on the path
+from zerotax_plots.output import write
 
 
 def with_block(page: str, marker: str, block: str) -> str:
@@ -41,7 +42,7 @@ def main() -> int:
             updated = with_block(updated, marker, block())
         updated = with_numbers(updated, path.name)
         if "--check" not in sys.argv[1:]:
-            path.write_text(updated, encoding="utf-8")
+            write(path, updated.encode(), lambda old: old.decode() == page)
         elif updated != page:
             print(f"{path.relative_to(ROOT)} is not what results/reference says: run docs/generate/update_pages.py",
                   file=sys.stderr)

@@ -20,8 +20,9 @@ from page.comparison import compare_parts  # noqa: E402
 from page.programs import program_parts  # noqa: E402
 from page.review import check_parts  # noqa: E402
 from page.versions import history_parts  # noqa: E402
-from page.write_page import PARTS, library, rendered, write  # noqa: E402
+from page.write_page import PARTS, library, rendered  # noqa: E402
 from zerotax_plots.files import ResultsError, parse_json, read_text  # noqa: E402
+from zerotax_plots.output import is_page, named_path, write  # noqa: E402
 
 MAKES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "zerotax.compare/1": compare_parts,
@@ -46,9 +47,10 @@ def page(document: dict[str, Any]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status (0, or 2 for bad input)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("document", type=Path, nargs="?", metavar="DOCUMENT", help="the file of `zerotax compare --json`")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where the page goes")
+    parser.add_argument("document", type=named_path, nargs="?", metavar="DOCUMENT", help="the file of `zerotax compare --json`")
+    parser.add_argument("--out", type=named_path, metavar="FILE", help="where the page goes")
     parser.add_argument("--check", action="store_true", help="only say whether a page can be made here")
+    parser.add_argument("--force", action="store_true", help="replace a file that zerotax did not write")
     given = parser.parse_args(argv)
     if not given.check and not (given.document and given.out):
         parser.error("give DOCUMENT and --out FILE")
@@ -59,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         document = parse_json(read_text(given.document))
         if not isinstance(document, dict):
             raise ResultsError(f"{given.document}: no object; give the file of `zerotax compare --json`")
-        write(page(document), given.out)
+        write(given.out, page(document).encode(), is_page, force=given.force, inputs=[given.document])
     except ResultsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

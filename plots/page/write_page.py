@@ -13,7 +13,6 @@ import argparse
 import base64
 import hashlib
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -39,6 +38,7 @@ from page.method import METHOD  # noqa: E402
 from page.points import columns, failures, slim  # noqa: E402
 from page.summary import summary  # noqa: E402
 from zerotax_plots.files import ResultsError  # noqa: E402
+from zerotax_plots.output import is_page, named_path, write  # noqa: E402
 from zerotax_plots.results import Results, read_run  # noqa: E402
 from zerotax_plots.summary import rows_of, summary_of  # noqa: E402
 from zerotax_plots.units import counted_text, size_text, whole_percent_text  # noqa: E402
@@ -252,36 +252,27 @@ def _read(source: str | Path) -> tuple[Results, Path]:
     return results, results.source.parent
 
 
-def write(text: str, path: Path) -> None:
-    """Writes the file whole or not at all; raises ResultsError when it cannot be written."""
-    passing = path.with_name(path.name + ".new")
-    try:
-        passing.write_text(text, encoding="utf-8")
-        os.replace(passing, path)
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written ({error.strerror or error}); give another with --out") from error
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status (0, or 2 for bad input)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument(
-        "results", type=Path, metavar="RESULTS", help="results folder, or the file of `zerotax run --json`"
+        "results", type=named_path, metavar="RESULTS", help="results folder, or the file of `zerotax run --json`"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="where the page goes (default: report.html in the results folder)"
+        "--out", type=named_path, metavar="FILE", help="where the page goes (default: report.html in the results folder)"
     )
     parser.add_argument(
         "--zerotax",
-        type=Path,
+        type=named_path,
         metavar="FILE",
         help="the zerotax that summarises results without summary.json (default: the one built here, or on PATH)",
     )
+    parser.add_argument("--force", action="store_true", help="replace a file that zerotax did not write")
     given = parser.parse_args(argv)
     folder = given.results if given.results.is_dir() else given.results.parent
     out = given.out or folder / "report.html"
     try:
-        write(page(given.results, given.zerotax), out)
+        write(out, page(given.results, given.zerotax).encode(), is_page, force=given.force)
     except ResultsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

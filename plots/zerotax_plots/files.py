@@ -56,18 +56,29 @@ def split_lines(text: str) -> tuple[list[tuple[int, str]], int | None]:
     return lines, None
 
 
-def read_text(path: Path) -> str:
-    """The text of a file; raises ResultsError when it cannot be read."""
-    try:
-        # Reading a pipe would block, and a device may never end.
-        status = path.stat()
+def read_bytes(path: Path) -> bytes:
+    """All that is in a file; raises OSError when it cannot be read."""
+    # Reading a pipe would block, and a device may never end. The open file is looked at, for its path may lead to another one by
+    # then.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
         if status.st_size > MOST_BYTES:
             raise OSError(errno.EFBIG, "it is larger than 1 GiB")
-        return path.read_text(encoding="utf-8")
+        data = file.read(MOST_BYTES + 1)   # a file of /proc has no size
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, "it is larger than 1 GiB")
+    return data
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; raises ResultsError when it cannot be read."""
+    try:
+        return read_bytes(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise ResultsError(f"{path}: cannot be read ({why}); give the folder that "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import traceback
 from pathlib import Path
@@ -17,6 +18,7 @@ except ModuleNotFoundError as missing:
 from matplotlib.figure import Figure
 
 from zerotax_plots.files import NothingToDraw, ResultsError
+from zerotax_plots.output import is_figure, named_path, write
 from zerotax_plots.results import Results, load
 
 FORMATS = ("png", "svg")
@@ -30,10 +32,12 @@ Load = Callable[[Path], Results]
 def arguments(description: str, argv: Sequence[str] | None) -> argparse.Namespace:
     """Parses RESULTS [--out DIR] [--format png] [--format svg]."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("results", type=Path, metavar="RESULTS",
+    parser.add_argument("results", type=named_path, metavar="RESULTS",
                         help="results folder, or the file of `zerotax run --json`")
-    parser.add_argument("--out", type=Path, metavar="DIR",
+    parser.add_argument("--out", type=named_path, metavar="DIR",
                         help="where the figures go (default: the results folder)")
+    parser.add_argument("--force", action="store_true",
+                        help="replace files that zerotax did not write")
     parser.add_argument("--format", action="append", choices=FORMATS, dest="formats",
                         help="repeatable (default: both)")
     parsed = parser.parse_args(argv)
@@ -43,10 +47,10 @@ def arguments(description: str, argv: Sequence[str] | None) -> argparse.Namespac
     return parsed
 
 
-def save(figure: Figure, name: str, out: Path, formats: Sequence[str]) -> list[Path]:
+def save(figure: Figure, name: str, out: Path, formats: Sequence[str], force: bool = False) -> list[Path]:
     """Writes the figure in each format, and returns the paths. The same data give the same bytes.
 
-    Raises ResultsError when the folder cannot be written.
+    Raises ResultsError when the folder cannot be written, or has another file of this name.
     """
     paths = [out / f"{name}.{kind}" for kind in formats]
     try:
@@ -56,8 +60,10 @@ def save(figure: Figure, name: str, out: Path, formats: Sequence[str]) -> list[P
             # it may replace this one (harness/files/output_kind.cc).
             stamps = {"Date": None, "Creator": "zerotax"} if path.suffix == ".svg" \
                 else {"Software": None}
-            figure.savefig(path, dpi=PNG_DPI, facecolor="white",
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=path.suffix[1:], dpi=PNG_DPI, facecolor="white",
                            metadata={"Title": figure.get_label(), **stamps})
+            write(path, drawn.getvalue(), is_figure, force=force)
     except OSError as error:
         raise ResultsError(f"{out}: cannot write the figure ({error.strerror or error}); "
                            "give a folder that you can write with --out") from error
@@ -95,7 +101,7 @@ def draw_all(figures: Sequence[tuple[str, Draw]], description: str,
         return 2
     for name, draw in figures:
         try:
-            for path in save(draw(results), name, given.out, given.formats):
+            for path in save(draw(results), name, given.out, given.formats, given.force):
                 print(path)
         except ResultsError as error:
             if isinstance(error, NothingToDraw) and len(figures) > 1:

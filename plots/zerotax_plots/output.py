@@ -1,0 +1,158 @@
+"""Writes files as zerotax itself does (harness/files/new_file.h): beside their place, which they take once they are whole, and
+over nothing that another program wrote."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import secrets
+import stat
+import time
+from pathlib import Path
+from typing import Any, Callable, Iterable
+
+from zerotax_plots.files import ResultsError, read_bytes
+
+IsOurs = Callable[[bytes], bool]
+PIPE_PATIENCE_S = 2.0
+OWN_DESCRIPTORS = {"/dev/stdout": 1, "/dev/stderr": 2}
+
+
+def named_path(word: str) -> Path:
+    """A path of a command line, for argparse. An empty one, as of a variable that is not set, is not the current folder."""
+    if not word:
+        raise argparse.ArgumentTypeError("it is empty")
+    return Path(word)
+
+
+def _own_descriptor(path: str) -> int | None:
+    """The descriptor of this process that a path names."""
+    folder, name = os.path.split(path)
+    return int(name) if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal() else OWN_DESCRIPTORS.get(path)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """Writes and closes."""
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest):]
+    finally:
+        os.close(descriptor)
+
+
+def _open_pipe(path: str) -> int:
+    """Opens a named pipe, whose reader is waited for."""
+    end = time.monotonic() + PIPE_PATIENCE_S
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.set_blocking(descriptor, True)
+            return descriptor
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() > end:
+                raise OSError(errno.ENXIO, "nobody reads this pipe") from error
+        time.sleep(0.02)
+
+
+def _place_of(path: str) -> os.stat_result | None:
+    """What is there; None: nothing, or a link that leads nowhere."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def check_replaceable(path: Path, is_ours: IsOurs, force: bool = False) -> None:
+    """Raises ResultsError if an output may not replace the file at its path: as harness/files/output_kind.h."""
+    remedy = "give another path"
+    status = _place_of(os.fspath(path))
+    if status is None or not stat.S_ISREG(status.st_mode):
+        return
+    if status.st_mode & 0o111:
+        raise ResultsError(f"{path}: is executable, and is not replaced; {remedy}")
+    if status.st_size == 0:
+        return
+    try:
+        data = read_bytes(path)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be looked at ({error.strerror or error}); {remedy}") from error
+    if data.startswith(b"\x7fELF"):
+        raise ResultsError(f"{path}: is a program or a library, and is not replaced; {remedy}")
+    if not force and not is_ours(data):
+        raise ResultsError(f"{path}: zerotax did not write this file; {remedy}, or add --force")
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Writes a new file, and puts it in the place of an old one."""
+    # Two hosts may have the same process number.
+    temporary = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.new"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        _write_all(descriptor, data)
+        os.rename(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write(path: Path, data: bytes, is_ours: IsOurs, *, force: bool = False, inputs: Iterable[Path] = ()) -> None:
+    """Writes a whole file, so that it is complete or, on any failure, unchanged. A link stays, and what it leads to is replaced;
+    a pipe and a device are written in place.
+
+    `is_ours` says of what is there whether it may be replaced. Raises ResultsError.
+    """
+    place = os.fspath(path)
+    try:
+        status = _place_of(place)
+        for each in inputs:
+            if status is not None and each.exists() and os.path.samestat(status, each.stat()):
+                raise ResultsError(f"{path}: would overwrite {each}, which is read; give it a file of its own")
+        own = _own_descriptor(place)
+        if status is None:
+            _replace(place, data)
+        elif own is not None:
+            _write_all(os.dup(own), data)
+        elif stat.S_ISREG(status.st_mode):
+            check_replaceable(path, is_ours, force)
+            _replace(os.path.realpath(place), data)
+        elif stat.S_ISBLK(status.st_mode):
+            raise ResultsError(f"{path}: is a disk; give the path of a file")
+        else:
+            is_pipe = stat.S_ISFIFO(status.st_mode)
+            _write_all(_open_pipe(place) if is_pipe else os.open(place, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC), data)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror or error}); give another path") from error
+
+
+def is_document(*schemas: str) -> IsOurs:
+    """Whether a file is a JSON document of one of these schemas."""
+    def check(data: bytes) -> bool:
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(found, dict) and found.get("schema") in schemas
+    return check
+
+
+def write_document(path: Path, document: dict[str, Any], *, force: bool = False) -> None:
+    """Writes a JSON document, over one of its own schema. Raises ResultsError."""
+    text = json.dumps(document, indent=1) + "\n"
+    write(path, text.encode(), is_document(document["schema"]), force=force)
+
+
+def is_page(data: bytes) -> bool:
+    """Whether a file is an HTML page of zerotax."""
+    return b"<!DOCTYPE html>" in data[:64] and b"<b>zerotax</b>" in data
+
+
+def is_figure(data: bytes) -> bool:
+    """Whether a file is a figure of plots/: the title is the first word of its PNG files."""
+    if data.startswith(b"\x89PNG"):
+        return data[37:47] in (b"tEXtTitle\0", b"iTXtTitle\0")
+    return b"<svg" in data and (b"<!-- zerotax -->" in data or b">zerotax</dc:title>" in data)
