@@ -5,16 +5,26 @@
 # It ends with 0 whatever the check says, so that the steps after it can report; the last step of the action ends with the status.
 set -euo pipefail
 
+# Splits a text at blanks and line ends, and nothing else: no word of it is expanded or run. A backslash at the end of a line joins
+# it with the next one, as in a shell. Leaves the words in `split`.
+split_words() {
+  local text=${1//$'\r'/}
+  # read reports the end of the text as a failure.
+  read -r -d '' -a split <<<"${text//$'\\\n'/}" || true
+}
+
+# A line of GITHUB_OUTPUT: a value with line ends would add others.
+put_output() { printf '%s=%s\n' "$1" "${2//[$'\r\n']/ }" >>"$GITHUB_OUTPUT"; }
+
 mkdir -p "$REPORTS"
 rm -f "$REPORTS"/check.*
 words=(--github)
-if [ -n "${LIBRARY:-}" ] && [ -z "${COMMAND:-}" ]; then
+split_words "${COMMAND:-}"
+command=(${split[@]+"${split[@]}"})
+if [ -n "${LIBRARY:-}" ] && [ ${#command[@]} = 0 ]; then
   NAME=${NAME:-mine}
   subject=(--allocator "$NAME=$LIBRARY")
-  command=()
-elif [ -n "${COMMAND:-}" ] && [ -z "${LIBRARY:-}" ]; then
-  # Split at blanks, as the options are.
-  read -ra command <<<"$COMMAND"
+elif [ ${#command[@]} != 0 ] && [ -z "${LIBRARY:-}" ]; then
   subject=(${NAME:+--name "$NAME"})
   NAME=${NAME:-${command[0]##*/}}
   command=(-- "${command[@]}")
@@ -22,7 +32,7 @@ else
   # Both, or neither: the check itself says what is wrong, as it says everything else.
   NAME=${NAME:-mine}
   subject=(--allocator "$NAME=${LIBRARY:-}")
-  command=(${COMMAND:+-- "$COMMAND"})
+  [ ${#command[@]} = 0 ] || command=(-- "${command[@]}")
 fi
 for format in json:check.json junit:check.xml markdown:check.md bmf:check.bmf.json html:check.html; do
   # The page needs a Python that imports jinja2; all else needs nothing.
@@ -30,12 +40,11 @@ for format in json:check.json junit:check.xml markdown:check.md bmf:check.bmf.js
   [ "${format%%:*}" != html ] || python3 -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -c 'import jinja2' 2>/dev/null || continue
   words+=("--${format%%:*}" "$REPORTS/${format#*:}")
 done
-# Split at blanks, and nothing else: no word of it is expanded or run.
-read -ra more <<<"${OPTIONS:-}"
+split_words "${OPTIONS:-}"
 
 set +e
 {
-  "${ZEROTAX:-zerotax}" check "${subject[@]}" --baseline "$BASELINE" "${words[@]}" ${more[@]+"${more[@]}"} "${command[@]}" 2>&1 1>&3 3>&- |
+  "${ZEROTAX:-zerotax}" check "${subject[@]}" --baseline "$BASELINE" "${words[@]}" ${split[@]+"${split[@]}"} ${command[@]+"${command[@]}"} 2>&1 1>&3 3>&- |
     tee "$REPORTS/check.log" >&2
   status=${PIPESTATUS[0]}
 } 3>&1
@@ -48,8 +57,6 @@ else
   echo "::error title=zerotax check::${problem//%/%25}"
   printf '### zerotax check: not done\n\n    %s\n' "$problem" >>"$GITHUB_STEP_SUMMARY"
 fi
-{
-  echo "status=$status"
-  echo "reports=$REPORTS"
-  echo "name=$NAME"
-} >>"$GITHUB_OUTPUT"
+put_output status "$status"
+put_output reports "$REPORTS"
+put_output name "$NAME"

@@ -14,7 +14,9 @@ if [ -n "${REF:-}" ]; then
 else
   source="$ACTION_PATH"
   # GitHub brings an action without its history: then its content is its name.
-  commit=$(cd "$source" && find . \( -name .git -o -name 'build*' -o -name __pycache__ \) -prune -o -type f -print0 |
+  # Folders of builds lie at its top; files and folders elsewhere may have such names, too.
+  commit=$(cd "$source" &&
+    find . \( -path ./.git -o -type d \( -path ./build -o -path './build-*' -o -name __pycache__ \) \) -prune -o -type f -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-40)
 fi
 # A library of one system's version does not load on another's.

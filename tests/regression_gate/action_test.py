@@ -105,6 +105,36 @@ def test_a_command_is_checked_in_place_of_a_library(tmp_path):
         assert status != 0 or comment.read_text().startswith("<!-- zerotax check small -->\n### zerotax check: same\n")
 
 
+@pytest.mark.parametrize(("name", "given"), [
+    ("options", {"options": "--size 1MiB\n--strict\n--nonsense-option\n"}),
+    ("joined", {"options": "--size \\\n  1MiB\n\t--nonsense-option"}), ("ends", {"options": "--size 1MiB\r\n--nonsense-option\r\n"})])
+def test_each_line_of_the_options_counts(tmp_path, baseline, name, given):
+    del name
+    job = runner(tmp_path, GOOD, baseline, **given)
+    assert job.run()[0] == 2 and "--nonsense-option" in job.log, job.log
+
+
+def test_each_line_of_a_command_counts(tmp_path):
+    program = BUILD / "tests" / "recorded" / "regressed"
+    file = tmp_path / "programs.json"
+    done = zerotax("bless", "--baseline", file, "--name", "small", "--", program, "calloc")
+    assert done.returncode == 0, done.stderr
+    for number, (command, status) in enumerate([
+            (f"{program} \\\n  calloc\n", 0), (f"{program}\ncalloc", 0), (f"{program}\nthread", 2), ("\n \t\n", 2)]):
+        work = tmp_path / str(number)
+        work.mkdir()
+        job = runner(work, "", file, command=command, name="small", options="")
+        assert job.run()[0] == status, job.log
+
+
+@pytest.mark.parametrize("name", ["mine\nstatus=0", "mine\r\nstatus=0", "mine\nreports=/tmp\nname=x"])
+def test_a_name_of_several_lines_adds_no_outputs(tmp_path, baseline, name):
+    job = runner(tmp_path, GOOD, baseline, name=name)
+    assert job.run(keep=lambda step: step.get("id") == "check")[0] == 0
+    assert job.output("status") == "2" and job.output("reports").endswith("zerotax-reports"), job.log
+    assert "\n" not in job.outputs["check"]["outputs"]["name"]
+
+
 @pytest.mark.parametrize("given", [{"library": "", "command": ""}, {"library": str(GOOD), "command": "true"}])
 def test_a_library_or_a_command_must_be_given(tmp_path, baseline, given):
     job = runner(tmp_path, given["library"], baseline, command=given["command"])
@@ -146,8 +176,18 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
     first = source(ACTION_PATH=str(copy))[1]
     (copy / "build" / "x").write_text("what was built is not looked at")
     assert source(ACTION_PATH=str(copy))[1] == first and re.fullmatch("[0-9a-f]{40}", first["commit"])
+    (copy / "build-arm64").mkdir()
+    (copy / "build-arm64" / "x").write_text("nor what was built otherwise")
+    assert source(ACTION_PATH=str(copy))[1] == first
     (copy / "a b").write_text("2")
-    assert source(ACTION_PATH=str(copy))[1]["commit"] != first["commit"]
+    known = {first["commit"], source(ACTION_PATH=str(copy))[1]["commit"]}
+    # Files and folders of the source may be called as builds are.
+    for name in ("harness/builder.cc", "build.sh", "action/build.sh", "tests/build/x", "harness/build-id/y"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        for text in ("1", "2"):
+            (copy / name).write_text(text)
+            known.add(source(ACTION_PATH=str(copy))[1]["commit"])
+    assert len(known) == 2 + 2 * 5
 
     git = ["git", "-C", copy, "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v1"]):
