@@ -50,12 +50,8 @@ FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
       budget_(now_ns(), FaultBudget::chosen()),
       scripts_(options_.stacks) {
   const std::vector<pid_t> pids = process_tree(pid);
-  std::vector<pid_t> threads;
-  for (const pid_t each : pids) {
-    for (const pid_t thread : process_threads(each)) threads.push_back(thread);
-  }
   start_ns_ = now_ns();
-  events_ = std::make_unique<FaultEvents>(threads, options_.buffer_bytes, stacks_of(options_));
+  events_ = std::make_unique<FaultEvents>(pids, options_.buffer_bytes, stacks_of(options_));
   root_ = pid;
   for (const pid_t each : pids) {
     Process& process = start(each, each == pid ? 0 : pid);

@@ -15,6 +15,7 @@
 #include "os/limits.h"
 #include "os/page_allocations.h"
 #include "os/perf_refusal.h"
+#include "os/process_info.h"
 #include "os/processor.h"
 
 namespace zerotax {
@@ -42,11 +43,14 @@ FaultEvents::FaultEvents(std::size_t buffer_bytes, Stacks stacks) {
   open_thread(0, true);
 }
 
-FaultEvents::FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes, Stacks stacks) {
+FaultEvents::FaultEvents(const std::vector<pid_t>& processes, std::size_t buffer_bytes, Stacks stacks) {
   prepare(buffer_bytes, stacks);
   allow_many_files();
   bool any = false;
-  for (const pid_t thread : threads) any = open_thread(thread, false) || any;
+  for_each_thread(processes, [&](pid_t thread) {
+    any = open_thread(thread, false) || any;
+    return true;
+  });
   if (any) return;
   throw UsageError("the process ended before it could be watched", "give the PID of a running process");
 }

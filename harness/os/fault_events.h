@@ -67,8 +67,8 @@ class FaultEvents {
   /// their own: the kernel may drop some of them without any fault being lost.
   /// Watches the program that the calling thread execs next (as a child). Throws MachineError with the reason.
   explicit FaultEvents(std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
-  /// Watches threads that run, from now on. Throws MachineError; UsageError if all of them have ended.
-  FaultEvents(const std::vector<pid_t>& threads, std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
+  /// Watches processes that run, from now on. Throws MachineError; UsageError if all of them have ended.
+  FaultEvents(const std::vector<pid_t>& processes, std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;
 

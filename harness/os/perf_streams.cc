@@ -64,25 +64,26 @@ void PerfStreams::open(perf_event_attr attributes, pid_t thread, bool at_exec, i
   }
   std::uint64_t id = 0;
   if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0) throw refused();
-  opened_.push_back({id, source});
+  source_of_.emplace(id, source);
+  sources_.push_back(source);
   fds_.push_back(std::move(fd));
 }
 
 std::optional<unsigned> PerfStreams::source_of(std::uint64_t id) const {
-  const auto found = std::find_if(opened_.begin(), opened_.end(), [&](const Opened& each) { return each.id == id; });
-  return found == opened_.end() ? std::nullopt : std::optional(found->source);
+  const auto found = source_of_.find(id);
+  return found == source_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void PerfStreams::enable(unsigned source, bool on) {
   for (std::size_t i = 0; i < fds_.size(); ++i) {
-    if (opened_[i].source == source) ::ioctl(fds_[i].get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+    if (sources_[i] == source) ::ioctl(fds_[i].get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
   }
 }
 
 std::uint64_t PerfStreams::count(unsigned source) const {
   std::uint64_t all = 0;
   for (std::size_t i = 0; i < fds_.size(); ++i) {
-    if (opened_[i].source != source) continue;
+    if (sources_[i] != source) continue;
     std::uint64_t values[2]{};
     if (::read(fds_[i].get(), &values[0], sizeof values) > 0) all += values[0];
   }

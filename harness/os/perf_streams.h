@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "os/perf_buffer.h"
@@ -57,10 +58,6 @@ class PerfStreams {
     int fd;  ///< that the others' output is sent to
     PerfBuffer events;
   };
-  struct Opened {
-    std::uint64_t id;
-    unsigned source;
-  };
 
   PerfBuffer buffer(int fd);
 
@@ -68,8 +65,9 @@ class PerfStreams {
   bool exact_;
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
-  std::vector<Opened> opened_;
-  std::uint64_t lost_ = 0;  ///< as the buffers reported
+  std::vector<unsigned> sources_;                          ///< of these, in their order
+  std::unordered_map<std::uint64_t, unsigned> source_of_;  ///< by identifier: there are thousands
+  std::uint64_t lost_ = 0;                                 ///< as the buffers reported
 };
 
 }  // namespace zerotax

@@ -16,6 +16,7 @@
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_stat.h"
+#include "os/stop.h"
 #include "os/text_of.h"
 
 namespace zerotax {
@@ -110,6 +111,7 @@ bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bo
       for (const pid_t thread : process_threads(process)) {
         if (!known.insert(thread).second) continue;
         again = true;
+        end_if_stopped();
         if (!visit(thread)) return false;
       }
     }

@@ -55,7 +55,8 @@ std::vector<ProcessMapping> process_mappings(pid_t pid);
 /// Its threads; empty if there is no such process.
 std::vector<pid_t> process_threads(pid_t pid);
 /// Calls visit(thread) once for each thread of these processes. Threads that are started meanwhile by one that was not
-/// visited yet are found by looking again. Ends, and returns false, as soon as a call does.
+/// visited yet are found by looking again. Ends, and returns false, as soon as a call does. There may be thousands:
+/// throws Stop once a signal asks for an end.
 bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bool(pid_t)>& visit);
 /// Its children, from /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> process_children(pid_t pid);

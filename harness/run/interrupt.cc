@@ -15,12 +15,10 @@ namespace {
 /// One Ctrl-C may come as several signals: timeout(1) sends one to its command, and one to the process group at once.
 constexpr std::int64_t kOneRequestNs = 1'000'000'000;
 
-std::atomic<int> caught = 0;
 std::atomic<std::int64_t> first_ns = 0;
 constexpr int kCaught[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 struct sigaction before[std::size(kCaught)];
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
-              "a signal handler may use no lock");
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may use no lock");
 
 void on_signal(int number);
 
@@ -38,7 +36,7 @@ void on_signal(int number) {
   const std::int64_t now = monotonic_ns();
   std::int64_t none = 0;
   if (first_ns.compare_exchange_strong(none, now)) {
-    caught = number;
+    note_interrupt(number);
     handle(SA_RESTART);  // the next one must not interrupt the writing of results
   } else if (now - none >= kOneRequestNs) {
     ::signal(number, SIG_DFL);
@@ -60,8 +58,6 @@ void catch_interrupts() {
 void restore_interrupts() {
   for (std::size_t i = 0; i < std::size(kCaught); ++i) ::sigaction(kCaught[i], &before[i], nullptr);
 }
-
-int interrupted() { return caught; }
 
 void say_interrupted(const std::string& what) {
   // Not by fmt::print, which throws where standard error cannot be written.
