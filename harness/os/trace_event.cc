@@ -1,38 +1,14 @@
 #include "os/trace_event.h"
 
-#include <fcntl.h>
-#include <sys/mount.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 
-#include "os/unique_fd.h"
+#include "os/tracefs.h"
 
 namespace zerotax {
-namespace {
-
-/// The text of a file of tracefs; empty if it cannot be read.
-std::string tracefs_file(const std::string& path) {
-  const UniqueFd context(::fsopen("tracefs", FSOPEN_CLOEXEC));
-  if (!context || ::fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return "";
-  const UniqueFd root(::fsmount(context.get(), FSMOUNT_CLOEXEC, 0));
-  if (!root) return "";
-  const UniqueFd file(::openat(root.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return "";
-  std::string text;
-  char part[4096];
-  for (ssize_t got = 0; (got = ::read(file.get(), &part[0], sizeof part)) > 0;) {
-    text.append(&part[0], static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-}  // namespace
-
 std::uint64_t TraceEvent::number(const char* field, const unsigned char* data, std::size_t bytes) const {
   const auto found = fields.find(field);
   if (found == fields.end()) return 0;
@@ -75,12 +51,12 @@ std::optional<TraceEvent> parse_trace_event(const std::string& format) {
 }
 
 std::optional<TraceEvent> read_trace_event(const std::string& name) {
-  return parse_trace_event(tracefs_file("events/" + name + "/format"));
+  return parse_trace_event(Tracefs().read("events/" + name + "/format"));
 }
 
 std::vector<std::string> trace_event_names() {
   std::vector<std::string> names;
-  std::istringstream lines(tracefs_file("available_events"));
+  std::istringstream lines(Tracefs().read("available_events"));
   for (std::string line; std::getline(lines, line);) names.push_back(line);
   std::sort(names.begin(), names.end());
   return names;

@@ -28,8 +28,7 @@ struct TraceEvent {
 /// From the text of a file "format" (Documentation/trace/events.rst). Nothing if it is not such a text.
 std::optional<TraceEvent> parse_trace_event(const std::string& format);
 
-/// "exceptions/page_fault_user": read from tracefs, through a mount of our own that nobody else sees (fsmount(2), Linux
-/// 5.2), so that tracefs need not be mounted anywhere. Needs CAP_SYS_ADMIN; nothing where that or the event is missing.
+/// "exceptions/page_fault_user": read from tracefs (os/tracefs.h). Nothing where that or the event is missing.
 std::optional<TraceEvent> read_trace_event(const std::string& name);
 
 /// All tracepoints of this kernel, "exceptions:page_fault_user", in the order of their names; empty where

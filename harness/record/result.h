@@ -368,8 +368,8 @@ struct StoreSizes {
   std::uint64_t other_bytes_calls = 0;  ///< of memset, with another byte than zero
   std::uint64_t lost_calls = 0;         ///< that nobody read in time: the others are a lower bound then
   std::vector<std::string> functions;   ///< that were watched
-  std::vector<std::string> unwatched;  ///< that the kernel can put no uprobe on: of no calls of these is anything known
-  std::vector<StoreCaller> callers;    ///< most bytes first
+  std::vector<std::string> unwatched;   ///< no breakpoint is safe on these: of no calls of them is anything known
+  std::vector<StoreCaller> callers;     ///< most bytes first
 };
 
 /// Everything about one recorded run: the object "zerotax.record/1".

@@ -21,8 +21,4 @@ std::uint64_t argument_register_mask();
 /// Takes both off a sample. Nothing if it was taken where there is no user mode.
 std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reader);
 
-/// How many bytes behind the first instruction of a memset, of which these are the first bytes, the kernel can put a
-/// breakpoint, arguments unchanged. `code` may be shorter than the function.
-std::uint64_t bytes_before_breakpoint(const char* code, std::uint64_t bytes);
-
 }  // namespace zerotax::record

@@ -17,7 +17,4 @@ std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reade
   return found;
 }
 
-/// The kernel steps over each instruction that a memset begins with.
-std::uint64_t bytes_before_breakpoint(const char* /*code*/, std::uint64_t /*bytes*/) { return 0; }
-
 }  // namespace zerotax::record

@@ -1,10 +1,6 @@
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
-
 #include "record/outside/argument_registers.h"
 
 namespace zerotax::record {
@@ -23,20 +19,6 @@ std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reade
   if (reader.take<std::uint64_t>() < sizeof(std::uint64_t)) return std::nullopt;  // no stack
   found.back = reader.take<std::uint64_t>();
   return found;
-}
-
-/// glibc's variants for AVX begin with vmovd %esi, %xmm0, or vpxor %xmm0, %xmm0, %xmm0 and vmovd %esi, %xmm1, on which
-/// the kernel takes no breakpoint. None of them changes an argument, so the instruction behind them does as well.
-std::uint64_t bytes_before_breakpoint(const char* code, std::uint64_t bytes) {
-  constexpr std::uint64_t kBytes = 4;
-  constexpr std::string_view kSkipped[] = {"\xc5\xf9\x6e\xc6", "\xc5\xf9\xef\xc0", "\xc5\xf9\x6e\xce"};
-  std::uint64_t at = 0;
-  const auto is_skipped = [&] {
-    return at + kBytes <= bytes && std::find(std::begin(kSkipped), std::end(kSkipped),
-                                             std::string_view(code + at, kBytes)) != std::end(kSkipped);
-  };
-  while (is_skipped()) at += kBytes;
-  return at;
 }
 
 }  // namespace zerotax::record

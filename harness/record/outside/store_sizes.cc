@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <utility>
@@ -19,16 +19,17 @@
 #include "os/limits.h"
 #include "os/perf_refusal.h"
 #include "os/process_info.h"
+#include "os/processor.h"
 #include "record/outside/argument_registers.h"
+#include "record/outside/breakpoint_place.h"
 
 namespace zerotax::record {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::chrono::milliseconds kReadEvery{5};
-constexpr const char* kPmu = "/sys/bus/event_source/devices/uprobe/type";
-/// ENOTSUPP, which no header for programs has: the kernel cannot put a breakpoint on the function's first instruction.
-constexpr int kNotSupported = 524;
+constexpr const char* kRefused = "--sizes: the kernel does not permit uprobes";
+constexpr const char* kLeaveOut = "leave --sizes out: stores of zeros are sampled";
 constexpr const char* kGoClear = "runtime.memclrNoHeapPointers";
 
 /// Nothing of any other function, and of one whose calls another counts.
@@ -41,41 +42,42 @@ std::optional<StoringFunction::Convention> convention_of(const std::string& name
   return std::nullopt;
 }
 
-std::uint64_t probed_offset(const ElfFile& file, std::uint64_t offset) {
-  constexpr std::uint64_t kLooked = 16;
-  const std::string code = file.bytes(offset, kLooked).value_or("");
-  return offset + bytes_before_breakpoint(code.data(), code.size());
-}
+/// From the function's first byte on; more than all instructions that a breakpoint may have to stand behind.
+constexpr std::uint64_t kLookedAt = 64;
 
-std::uint32_t pmu_type() {
-  std::uint32_t type = 0;
-  std::ifstream(kPmu) >> type;
-  if (type != 0) return type;
-  throw MachineError("--sizes needs uprobes, and this kernel has none for perf",
-                     "leave --sizes out, or boot a kernel with CONFIG_UPROBE_EVENTS");
+/// Where its breakpoint stands in the file. Nothing: nowhere, or it is code of another processor.
+std::optional<std::uint64_t> breakpoint_offset(const ElfFile& file, std::uint64_t offset) {
+  const auto& header = file.header();
+  if (!header || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != kElfMachine) return std::nullopt;
+  // The last function of a file may be shorter.
+  std::optional<std::string> code;
+  for (std::uint64_t bytes = kLookedAt; !code && bytes > 0; bytes /= 2) code = file.bytes(offset, bytes);
+  const auto place = breakpoint_place(header->e_machine, code.value_or(""));
+  return place ? std::optional(offset + *place) : std::nullopt;
 }
 
 }  // namespace
 
-std::vector<StoringFunction> storing_functions(const std::string& path) {
+StoringFunctions storing_functions(const std::string& path) {
   const ElfFile file(path);
-  std::vector<StoringFunction> found;
+  StoringFunctions found;
   std::set<std::uint64_t> offsets;
+  const auto add = [&](const std::string& name, std::uint64_t offset) {
+    const auto convention = convention_of(name);
+    if (!convention || !offsets.insert(offset).second) return;
+    if (const auto place = breakpoint_offset(file, offset)) {
+      found.watched.push_back({name, {path, *place}, *convention});
+    } else {
+      found.unwatched.push_back(name);
+    }
+  };
   for (const ElfFile::Function& function : file.functions()) {
     const std::string own = libc_function(path, function.address);
-    const std::string& name = own.empty() ? function.name : own;
-    const auto convention = convention_of(name);
-    if (convention && offsets.insert(function.file_offset).second) {
-      found.push_back({name, path, probed_offset(file, function.file_offset), *convention});
-    }
+    add(own.empty() ? function.name : own, function.file_offset);
   }
   // A stripped C library names only what picks them.
   for (const auto& [name, address] : libc_functions(path)) {
-    const auto convention = convention_of(name);
-    const auto offset = file.offset_of(address);
-    if (convention && offset && offsets.insert(*offset).second) {
-      found.push_back({name, path, probed_offset(file, *offset), *convention});
-    }
+    if (const auto offset = file.offset_of(address)) add(name, *offset);
   }
   return found;
 }
@@ -98,22 +100,15 @@ void StoreSizesWatch::Seen::add(const Seen& more) {
   }
 }
 
-StoreSizesWatch::StoreSizesWatch(std::vector<pid_t> processes)
-    : processes_(std::move(processes)), type_(pmu_type()), streams_(kBufferBytes, false) {
+StoreSizesWatch::StoreSizesWatch(std::vector<pid_t> processes) : processes_(std::move(processes)) {
   for (const pid_t pid : processes_) find_functions(pid);
+  if (functions_.empty() && unwatched_.empty()) {
+    throw MachineError("--sizes: no function that stores zeros was found in the watched processes", kLeaveOut);
+  }
   if (functions_.empty()) {
-    throw MachineError("--sizes: no function that stores zeros was found in the watched processes",
-                       "leave --sizes out: stores of zeros are sampled");
+    throw MachineError(fmt::format("--sizes: no breakpoint is safe on {}", fmt::join(unwatched_, ", ")), kLeaveOut);
   }
-  allow_many_files();
-  for_each_thread(processes_, [this](pid_t thread) {
-    open(thread);
-    return true;
-  });
-  if (unwatched_.size() == functions_.size()) {
-    throw MachineError(fmt::format("--sizes: this kernel cannot put an uprobe on {}", fmt::join(unwatched_, ", ")),
-                       "leave --sizes out: stores of zeros are sampled");
-  }
+  open();
   reader_ = std::thread([this] {
     while (!done_) {
       read();
@@ -131,58 +126,74 @@ void StoreSizesWatch::find_functions(pid_t pid) {
   for (const ProcessMapping& mapped : process_mappings(pid)) {
     if (!mapped.executable || mapped.inode == 0) continue;
     const std::string path = files_.find(pid, mapped.begin, mapped.end, mapped.name, mapped.inode);
-    const bool known = std::any_of(functions_.begin(), functions_.end(),
-                                   [&](const StoringFunction& each) { return each.path == path; });
-    if (path.empty() || known) continue;
-    for (StoringFunction& each : storing_functions(path)) functions_.push_back(std::move(each));
+    if (path.empty() || !looked_.insert(path).second) continue;
+    StoringFunctions found = storing_functions(path);
+    for (StoringFunction& each : found.watched) functions_.push_back(std::move(each));
+    unwatched_.insert(found.unwatched.begin(), found.unwatched.end());
   }
 }
 
-void StoreSizesWatch::open(pid_t thread) {
+void StoreSizesWatch::open() {
+  std::vector<UprobePlace> places;
+  places.reserve(functions_.size());
+  for (const StoringFunction& each : functions_) places.push_back(each.place);
+  try {
+    event_.emplace(places);
+  } catch (const std::system_error& refusal) {
+    const int error = refusal.code().value();
+    if (error != ENOENT) throw perf_refusal(kRefused, error, -1);
+    throw MachineError("--sizes needs uprobes, and this kernel has none",
+                       "leave --sizes out, or boot a kernel with CONFIG_UPROBE_EVENTS");
+  }
+  streams_.emplace(kBufferBytes, false);
+  allow_many_files();
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_TRACEPOINT;
+  attributes.config = event_->id();
+  attributes.sample_period = 1;
+  attributes.sample_type =
+      PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attributes.sample_regs_user = argument_register_mask();
+  attributes.sample_stack_user = sizeof(std::uint64_t);
+  attributes.inherit = 1;
+  for_each_thread(processes_, [&](pid_t thread) {
+    open(attributes, thread);
+    return true;
+  });
+}
+
+void StoreSizesWatch::open(perf_event_attr attributes, pid_t thread) {
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
-  for (std::size_t i = 0; i < functions_.size(); ++i) {
-    const StoringFunction& function = functions_[i];
-    perf_event_attr attributes{};
-    attributes.type = type_;
-    attributes.config1 = reinterpret_cast<std::uintptr_t>(function.path.c_str());
-    attributes.config2 = function.file_offset;
-    attributes.sample_period = 1;
-    attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    attributes.sample_regs_user = argument_register_mask();
-    attributes.sample_stack_user = sizeof(std::uint64_t);
-    attributes.inherit = 1;
-    for (int cpu = 0; cpu < cpus; ++cpu) {
-      try {
-        streams_.open(attributes, thread, false, cpu, static_cast<unsigned>(i));
-      } catch (const std::system_error& refusal) {
-        const int error = refusal.code().value();
-        if (error == ENODEV) continue;  // an offline CPU
-        if (error == kNotSupported) {
-          unwatched_.insert(function.name);
-          break;
-        }
-        if (error == ESRCH) return;
-        throw perf_refusal("--sizes: the kernel does not permit uprobes", error, -1);
-      }
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    try {
+      streams_->open(attributes, thread, false, cpu, 0);
+    } catch (const std::system_error& refusal) {
+      const int error = refusal.code().value();
+      if (error == ENODEV) continue;  // an offline CPU
+      if (error == ESRCH) return;
+      throw perf_refusal(kRefused, error, -1);
     }
   }
 }
 
 void StoreSizesWatch::read() {
-  streams_.read([this](const perf_event_header& header, PerfRecordReader reader) {
+  streams_->read([this](const perf_event_header& header, PerfRecordReader reader) {
     if (header.type == PERF_RECORD_SAMPLE) take(reader);
   });
 }
 
 void StoreSizesWatch::take(PerfRecordReader reader) {
-  const auto source = streams_.source_of(reader.take<std::uint64_t>());
+  reader.skip(8);  // the identifier
   const auto pid = static_cast<pid_t>(reader.take<std::uint32_t>());
   reader.skip(4);  // the thread
-  if (!source) return;
+  const std::size_t raw = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
+  const std::uint64_t function = event_->place(reader.at(), raw);
+  reader.skip(raw);
+  if (function >= functions_.size()) return;
   const auto arguments = take_argument_registers(reader);
   if (!arguments) return;
   using enum StoringFunction::Convention;
-  const StoringFunction::Convention convention = functions_[*source].convention;
+  const StoringFunction::Convention convention = functions_[function].convention;
   if (convention == kMemset && (arguments->second & 0xff) != 0) {
     ++other_bytes_calls_;
     return;
@@ -190,7 +201,7 @@ void StoreSizesWatch::take(PerfRecordReader reader) {
   const std::uint64_t bytes = convention == kGo      ? arguments->go_second
                               : convention == kBzero ? arguments->second
                                                      : arguments->third;
-  const auto [entry, is_new] = callers_.try_emplace({pid, arguments->back, *source});
+  const auto [entry, is_new] = callers_.try_emplace({pid, arguments->back, function});
   auto& [spot, seen] = entry->second;
   if (is_new) spot = spot_of(pid, arguments->back);
   seen.add(bytes);
@@ -219,12 +230,14 @@ StoreSizes StoreSizesWatch::finish() {
   reader_.join();
   read();
   StoreSizes sizes;
+  sizes.lost_calls = streams_->lost();
+  // From here on calls cost the program nothing.
+  streams_.reset();
+  event_.reset();
   std::set<std::string> names;
   for (const StoringFunction& each : functions_) names.insert(each.name);
-  for (const std::string& each : unwatched_) names.erase(each);
   sizes.functions.assign(names.begin(), names.end());
   sizes.unwatched.assign(unwatched_.begin(), unwatched_.end());
-  sizes.lost_calls = streams_.lost();
   sizes.other_bytes_calls = other_bytes_calls_;
   Symbols symbols;
   // Of several processes, and of variants of a function, the callers are one.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "os/perf_streams.h"
 #include "os/process_file.h"
+#include "os/uprobe_event.h"
 #include "record/outside/places.h"
 #include "record/result.h"
 
@@ -27,17 +29,20 @@ struct StoringFunction {
     kGo,      ///< runtime.memclrNoHeapPointers(block, bytes), by Go's (1.17 and later)
   };
   std::string name;
-  std::string path;  ///< by which the file can be read
-  std::uint64_t file_offset = 0;
+  UprobePlace place;
   Convention convention = Convention::kMemset;
 };
 
 /// Those of a file, by its symbols, and of our C library by where our own calls go. Variants of one function that the
 /// CPU decides between are several; one that runs into another is left out, for its calls would count twice.
-std::vector<StoringFunction> storing_functions(const std::string& path);
+struct StoringFunctions {
+  std::vector<StoringFunction> watched;
+  std::vector<std::string> unwatched;  ///< names of those on which no breakpoint is safe
+};
+StoringFunctions storing_functions(const std::string& path);
 
-/// Every call of these functions in processes that run, and in the children that these fork: by uprobes of perf
-/// (perf_event_open(2), PMU "uprobe"), which are root's. Each call costs the program a trap, some microseconds.
+/// Every call of these functions in processes that run, in threads that they start and in the children that these fork:
+/// by an event of uprobes, which are root's. Each call costs the program a trap, some microseconds.
 class StoreSizesWatch {
  public:
   /// Throws MachineError if the kernel does not permit it, or no such function was found in the processes.
@@ -63,17 +68,19 @@ class StoreSizesWatch {
   using Caller = std::tuple<pid_t, std::uint64_t, std::size_t>;  ///< process, where it returns to, function
 
   void find_functions(pid_t pid);
-  void open(pid_t thread);
+  void open();
+  void open(perf_event_attr attributes, pid_t thread);
   void read();
   void take(PerfRecordReader reader);
   [[nodiscard]] Spot spot_of(pid_t pid, std::uint64_t address);
 
   std::vector<pid_t> processes_;
-  std::uint32_t type_;  ///< of events: the PMU's number
+  std::set<std::string> looked_;  ///< paths of files whose functions are known
   std::vector<StoringFunction> functions_;
-  std::set<std::string> unwatched_;  ///< of these: their first instruction takes no breakpoint
-  PerfStreams streams_;
+  std::set<std::string> unwatched_;  ///< functions on which no breakpoint is safe
   ProcessFiles files_;
+  std::optional<UprobeEvent> event_;    ///< the functions are its places, in their order
+  std::optional<PerfStreams> streams_;  ///< behind it: while one is open, the event cannot be removed
   std::map<Caller, std::pair<Spot, Seen>> callers_;
   std::uint64_t other_bytes_calls_ = 0;
   std::atomic<bool> done_ = false;

@@ -164,7 +164,8 @@ std::string store_sizes_text(const Record& record) {
   }
   if (!sizes.callers.empty()) text += table.text();
   if (sizes.unwatched.empty()) return text;
-  return text + wrap(fmt::format("Calls of {}, if there are any, are missing: the kernel can put no uprobe on these.",
+  return text + wrap(fmt::format("Calls of {}, if there are any, are missing: no instruction that these begin with "
+                                 "takes a breakpoint safely.",
                                  fmt::join(sizes.unwatched, ", ")));
 }
 

@@ -1,0 +1,143 @@
+// Instructions of x86-64, as the Intel SDM, volume 2, has them. What the kernel does with one on which a breakpoint
+// stands is in arch/x86/kernel/uprobes.c, read in Linux 6.12 and in the newest version, which differ from 5.10 in more
+// that is emulated (uprobe_init_insn, branch_setup_xol_ops, push_setup_xol_ops, default_xol_ops):
+//
+// - It decides by the first byte of the opcode, the one behind the prefixes. Behind VEX, EVEX and XOP that is a byte of
+//   another table: 7a of EVEX map 2 is vpbroadcastb, and taken for jp. So none of these is a place.
+// - It refuses the prefixes LOCK, CS, DS, ES and SS, and a call or jump with the prefix 66.
+// - It rewrites operands that are relative to the instruction, and emulates jumps, calls, pushes and NOPs. Since Linux
+//   6.18 a NOP of 5 bytes, later one of 10, becomes a call. Of these, only a push is a place.
+// - It steps through all else once, in a copy. A `rep` is more than one step.
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "record/outside/breakpoint_place.h"
+
+namespace zerotax::record {
+namespace {
+
+using Kind = FirstInstruction::Kind;
+using Byte = unsigned char;
+
+/// Longer than any instruction and what we look at behind it.
+using Code = std::array<Byte, 32>;
+
+constexpr std::size_t kMostPrefixes = 8;
+constexpr FirstInstruction kUnknownInstruction{};
+
+template <typename Bytes>
+bool is_one_of(Byte byte, const Bytes& bytes) {
+  return std::find(std::begin(bytes), std::end(bytes), byte) != std::end(bytes);
+}
+
+bool is_register(Byte modrm) { return modrm >= 0xc0; }
+unsigned middle(Byte modrm) { return modrm >> 3 & 7U; }
+
+/// Of ModRM and what belongs to it. 0: an operand in memory relative to the instruction.
+std::size_t operand_bytes(const Byte* at) {
+  const unsigned mode = *at >> 6;
+  const unsigned base = *at & 7U;
+  if (mode == 3) return 1;
+  if (mode == 0 && base == 5) return 0;
+  const bool has_scale = base == 4;
+  const std::size_t bytes = has_scale ? 2 : 1;
+  if (mode == 1) return bytes + 1;
+  return mode == 2 || (has_scale && (at[1] & 7U) == 5) ? bytes + 4 : bytes;
+}
+
+FirstInstruction passed(std::size_t bytes) { return {Kind::kPassed, bytes}; }
+FirstInstruction place(std::size_t bytes) { return {Kind::kPlace, bytes}; }
+
+/// 90, 66 90, and 0f 1f /0 with any of the prefixes that assemblers fill up with.
+FirstInstruction nop(const Byte* code) {
+  std::size_t prefixes = 0;
+  while (prefixes < kMostPrefixes && (code[prefixes] == 0x66 || code[prefixes] == 0x2e)) ++prefixes;
+  const Byte* const at = code + prefixes;
+  if (at[0] == 0x90) return passed(prefixes + 1);
+  if (at[0] != 0x0f || at[1] != 0x1f || middle(at[2]) != 0) return kUnknownInstruction;
+  const std::size_t operand = operand_bytes(at + 2);
+  return operand == 0 ? kUnknownInstruction : passed(prefixes + 2 + operand);
+}
+
+/// Those between vector registers, or from another register into one, that change nothing else. Map 1: movd, movq,
+/// movdqa, xorps, movaps, pxor, punpckl; map 2: pshufb, vbroadcastss, vpbroadcast.
+bool is_harmless(unsigned map, Byte opcode) {
+  constexpr Byte kMap1[] = {0x28, 0x57, 0x60, 0x61, 0x62, 0x6c, 0x6e, 0x6f, 0xef};
+  constexpr Byte kMap2[] = {0x00, 0x18, 0x58, 0x59, 0x78, 0x79, 0x7a, 0x7b, 0x7c};
+  return map == 1 ? is_one_of(opcode, kMap1) : map == 2 && is_one_of(opcode, kMap2);
+}
+
+/// With VEX (c5, c4) and EVEX (62).
+FirstInstruction vector_instruction(const Byte* code) {
+  std::size_t prefix = 0;
+  unsigned map = 1;
+  if (code[0] == 0xc5) {
+    prefix = 2;
+  } else if (code[0] == 0xc4) {
+    prefix = 3;
+    map = code[1] & 0x1fU;
+  } else if (code[0] == 0x62 && (code[2] & 4U) != 0) {
+    prefix = 4;
+    map = code[1] & 0xfU;  // a bit that must be 0 with it
+  }
+  if (prefix == 0 || !is_harmless(map, code[prefix]) || !is_register(code[prefix + 1])) return kUnknownInstruction;
+  return passed(prefix + 2);
+}
+
+/// Behind 0f; `code` begins with the byte behind it.
+FirstInstruction two_byte_instruction(const Byte* code, std::size_t before, bool has_66) {
+  const Byte opcode = code[0];
+  if (!is_register(code[1])) return kUnknownInstruction;
+  const std::size_t bytes = before + 2;
+  if (has_66 && opcode == 0x70) return place(bytes + 1);  // pshufd
+  if (has_66 || opcode == 0x28 || opcode == 0x57) return is_harmless(1, opcode) ? place(bytes) : kUnknownInstruction;
+  constexpr Byte kMoves[] = {0xaf, 0xb6, 0xb7, 0xbe, 0xbf};  // imul, movzx, movsx
+  const bool is_conditional = (opcode & 0xf0U) == 0x40;      // cmov
+  return is_conditional || is_one_of(opcode, kMoves) ? place(bytes) : kUnknownInstruction;
+}
+
+/// Its operands are registers and numbers, but for lea, which reads no memory. `before`: prefixes.
+FirstInstruction one_byte_instruction(const Byte* code, std::size_t before, Byte rex) {
+  const Byte opcode = code[0];
+  const std::size_t bytes = before + 1;
+  if (opcode >= 0x50 && opcode <= 0x57) return rex == 0 || rex == 0x41 ? place(bytes) : kUnknownInstruction;  // push
+  if (opcode >= 0xb0 && opcode <= 0xb7) return place(bytes + 1);                                              // mov
+  if (opcode >= 0xb8 && opcode <= 0xbf) return place(bytes + ((rex & 8U) != 0 ? 8 : 4));
+  if ((opcode & 0xc7U) == 4) return place(bytes + 1);  // add, or, adc, sbb, and, sub, xor, cmp with %al
+  if ((opcode & 0xc7U) == 5) return place(bytes + 4);
+  if (opcode == 0x8d) {
+    const std::size_t operand = operand_bytes(code + 1);
+    return operand == 0 || is_register(code[1]) ? kUnknownInstruction : place(bytes + operand);
+  }
+  if (!is_register(code[1])) return kUnknownInstruction;
+  constexpr Byte kPlain[] = {0x63, 0x84, 0x85, 0x88, 0x89, 0x8a, 0x8b,  // movslq, test, mov
+                             0xd0, 0xd1, 0xd2, 0xd3};                   // shifts
+  if ((opcode & 0xc4U) == 0 || is_one_of(opcode, kPlain)) return place(bytes + 1);
+  constexpr Byte kWithByte[] = {0x80, 0x83, 0xc0, 0xc1};
+  if (is_one_of(opcode, kWithByte)) return place(bytes + 2);
+  return opcode == 0x81 ? place(bytes + 5) : kUnknownInstruction;
+}
+
+}  // namespace
+
+FirstInstruction x86_instruction(std::string_view text) {
+  Code code{};
+  std::copy_n(text.begin(), std::min(text.size(), code.size() / 2), code.begin());
+  constexpr Byte kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  if (std::equal(std::begin(kEndbr64), std::end(kEndbr64), code.begin())) return passed(std::size(kEndbr64));
+  for (const auto& form : {nop, vector_instruction}) {
+    if (const FirstInstruction found = form(code.data()); found.kind != Kind::kUnknown) return found;
+  }
+  std::size_t before = 0;
+  const bool has_66 = code[0] == 0x66;
+  if (has_66) ++before;
+  const Byte rex = (code[before] & 0xf0U) == 0x40 ? code[before++] : 0;
+  const Byte* const opcode = code.data() + before;
+  if (*opcode == 0x0f) return two_byte_instruction(opcode + 1, before + 1, has_66);
+  // With 66, numbers are shorter.
+  return has_66 ? kUnknownInstruction : one_byte_instruction(opcode, before, rex);
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,91 @@
+/* Fills memory of every alignment with bytes by memset, and verifies each of them: filler PASSES. It says "ready" and waits for
+ * a line first, and again in the end. It runs once for each of the settings below, which make glibc take another variant of
+ * memset where the processor has it. It prints how often memset was called, with zero and with other bytes, and how many
+ * calls left a wrong byte. */
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ALIGNMENTS = 64, SHORT = 160, GUARD = 64, LONGEST = 70000, PAUSE_EVERY = 500 };
+
+static const char* const variants[] = {
+    "",
+    "-ERMS",
+    "Prefer_ERMS",
+    "Prefer_No_AVX512_Probing",
+    "Prefer_No_AVX512_Probing,-ERMS",
+    "-AVX512VL",
+    "-AVX512VL,-ERMS",
+    "-AVX512VL,-RTM",
+    "-AVX512VL,-RTM,-ERMS",
+    "-AVX512VL,-RTM,-ERMS,Prefer_No_VZEROUPPER",
+    "-AVX512VL,-AVX2",
+    "-AVX512VL,-AVX2,-ERMS",
+    "-AVX512VL,-AVX2,-AVX512F,-ERMS"};
+static const int lengths[] = {255, 256, 257, 511, 513, 1023, 2049, 4096, 10001, LONGEST};
+
+static unsigned char memory[GUARD + ALIGNMENTS + LONGEST + GUARD];
+static long zeros, others, wrong;
+
+static void expect(const unsigned char* from, const unsigned char* to, unsigned char byte, int* bad) {
+  for (; from < to; ++from) *bad += *from != byte;
+}
+
+/* In assembly that no compiler replaces by stores of its own: -fno-builtin. */
+__attribute__((noinline)) static void fill_here(unsigned char* block, int byte, size_t bytes) { memset(block, byte, bytes); }
+
+static void check(unsigned char* block, int byte, size_t bytes) {
+  /* Another byte everywhere, and in the registers that a memset that goes wrong would store. */
+  for (unsigned char* at = block - GUARD; at < block + bytes + GUARD; ++at) *at = 0x5a;
+  fill_here(block, byte, bytes);
+  int bad = 0;
+  expect(block - GUARD, block, 0x5a, &bad);
+  expect(block, block + bytes, (unsigned char)byte, &bad);
+  expect(block + bytes, block + bytes + GUARD, 0x5a, &bad);
+  wrong += bad != 0;
+  ++*(byte == 0 ? &zeros : &others);
+  if ((zeros + others) % PAUSE_EVERY == 0) usleep(1000);
+}
+
+static void pass(void) {
+  for (int at = 0; at < ALIGNMENTS; ++at) {
+    unsigned char* const block = memory + GUARD + at;
+    for (int bytes = 0; bytes < SHORT; ++bytes) {
+      check(block, 0, bytes);
+      check(block, 1 + (at + bytes) % 255, bytes);
+    }
+  }
+  for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
+    for (int at = 0; at < ALIGNMENTS; at += 7) check(memory + GUARD + at, i % 2 == 0 ? 0 : 0x6e, lengths[i]);
+  }
+}
+
+int main(int count, char** words) {
+  if (count > 2) {
+    pass();
+    printf("%ld %ld %ld\n", zeros, others, wrong);
+    return 0;
+  }
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  puts("ready");
+  getchar();
+  int failed = 0;
+  for (unsigned i = 0; i < sizeof variants / sizeof *variants; ++i) {
+    char setting[200];
+    snprintf(setting, sizeof setting, "GLIBC_TUNABLES=glibc.cpu.hwcaps=%s", variants[i]);
+    char* const environment[] = {setting, NULL};
+    char* const arguments[] = {words[0], words[1], "pass", NULL};
+    pid_t child = 0;
+    int status = 0;
+    if (posix_spawn(&child, words[0], NULL, NULL, arguments, environment) != 0 || waitpid(child, &status, 0) != child ||
+        status != 0) {
+      ++failed;
+    }
+  }
+  printf("failed %d\n", failed);
+  getchar();
+  return 0;
+}
