@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "os/loaded_object.h"
 #include "os/page.h"
 #include "os/processor.h"
 
@@ -55,41 +56,30 @@ struct Search {
   AddressRange originals{UINTPTR_MAX, 0};  ///< where they lie: mostly beside each other
 };
 
-/// glibc relocates the pointers of the dynamic section in place; other loaders, and the vDSO, leave offsets.
-template <typename T>
-const T* pointer(const dl_phdr_info& object, ElfW(Addr) value) {
-  const ElfW(Addr) address = value < object.dlpi_addr ? object.dlpi_addr + value : value;
-  return reinterpret_cast<const T*>(address);
-}
-
 Dynamic read_dynamic(const dl_phdr_info& object) {
   Dynamic dynamic;
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      switch (entry->d_tag) {
-        case DT_SYMTAB:
-          dynamic.symbols = pointer<ElfW(Sym)>(object, entry->d_un.d_ptr);
-          break;
-        case DT_STRTAB:
-          dynamic.strings = pointer<char>(object, entry->d_un.d_ptr);
-          break;
-        case DT_RELA:
-          dynamic.rela = pointer<ElfW(Rela)>(object, entry->d_un.d_ptr);
-          break;
-        case DT_RELASZ:
-          dynamic.rela_bytes = entry->d_un.d_val;
-          break;
-        case DT_JMPREL:
-          dynamic.plt = pointer<ElfW(Rela)>(object, entry->d_un.d_ptr);
-          break;
-        case DT_PLTRELSZ:
-          dynamic.plt_bytes = entry->d_un.d_val;
-          break;
-        default:
-          break;
-      }
+  for (const ElfW(Dyn)* entry = dynamic_section(object); entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    switch (entry->d_tag) {
+      case DT_SYMTAB:
+        dynamic.symbols = dynamic_pointer<ElfW(Sym)>(object, entry->d_un.d_ptr);
+        break;
+      case DT_STRTAB:
+        dynamic.strings = dynamic_pointer<char>(object, entry->d_un.d_ptr);
+        break;
+      case DT_RELA:
+        dynamic.rela = dynamic_pointer<ElfW(Rela)>(object, entry->d_un.d_ptr);
+        break;
+      case DT_RELASZ:
+        dynamic.rela_bytes = entry->d_un.d_val;
+        break;
+      case DT_JMPREL:
+        dynamic.plt = dynamic_pointer<ElfW(Rela)>(object, entry->d_un.d_ptr);
+        break;
+      case DT_PLTRELSZ:
+        dynamic.plt_bytes = entry->d_un.d_val;
+        break;
+      default:
+        break;
     }
   }
   return dynamic;
@@ -113,18 +103,6 @@ bool store(const dl_phdr_info& object, void** slot, void* value) {
   *slot = value;
   if (read_only) ::mprotect(page, page_bytes(), PROT_READ);
   return true;
-}
-
-/// Whether an address lies in one of the object's loaded segments.
-bool holds(const dl_phdr_info& object, const void* value) {
-  const auto address = reinterpret_cast<std::uintptr_t>(value);
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const auto& header = object.dlpi_phdr[i];
-    if (header.p_type != PT_LOAD) continue;
-    const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
-    if (address >= begin && address < begin + header.p_memsz) return true;
-  }
-  return false;
 }
 
 void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const ElfW(Rela) * table, std::size_t bytes,

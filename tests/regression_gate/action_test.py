@@ -107,7 +107,8 @@ def test_a_command_is_checked_in_place_of_a_library(tmp_path):
 
 @pytest.mark.parametrize(("name", "given"), [
     ("options", {"options": "--size 1MiB\n--strict\n--nonsense-option\n"}),
-    ("joined", {"options": "--size \\\n  1MiB\n\t--nonsense-option"}), ("ends", {"options": "--size 1MiB\r\n--nonsense-option\r\n"})])
+    ("joined", {"options": "--size \\\n  1MiB\n\t--nonsense-option"}),
+    ("ends", {"options": "--size 1MiB\r\n--nonsense-option\r\n"})])
 def test_each_line_of_the_options_counts(tmp_path, baseline, name, given):
     del name
     job = runner(tmp_path, GOOD, baseline, **given)

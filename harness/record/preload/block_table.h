@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "record/preload/state.h"
+
 namespace zerotax::record {
 
 /// Blocks by their address, for several threads, without a lock. `Block` has a member `begin`, which is never 0. In
@@ -13,18 +15,18 @@ namespace zerotax::record {
 template <typename Block>
 class BlockTable {
  public:
-  /// Maps it, empty or (`keep`) with the blocks that it has: in a child of fork, whose parent keeps the memory
-  /// that both see. Without memory for it, nothing is remembered. `unknown`: an address of none of the blocks may be
-  /// asked for, and is to be told apart by the caller.
+  /// Empties it, or (`keep`) keeps the blocks that it has: in a child of fork, whose parent keeps the memory that both
+  /// see. `unknown`: an address of none of the blocks may be asked for, and is to be told apart by the caller.
   void open(bool keep, bool unknown) {
-    // Shared: the kernel counts it as shared memory, not as the program's anonymous memory.
-    void* const memory =
-        ::mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    Table* const before = table_;
-    table_ = memory == MAP_FAILED ? nullptr : static_cast<Table*>(memory);
-    if (keep && before != nullptr && table_ != nullptr) copy(*before);
-    if (before != nullptr) ::munmap(static_cast<void*>(before), sizeof(Table));
-    if (keep && table_ != nullptr) return;
+    for (std::size_t level = 0; level < kLevels; ++level) {
+      std::byte* const before = levels_[level];
+      levels_[level] = nullptr;
+      if (before == nullptr) continue;
+      if (keep && level < levels_used_) copy(before, level);
+      const OwnWork own;
+      ::munmap(before, bytes_of(level));
+    }
+    if (keep) return;
     // Written to only where it must be: a page of it is a page fault of every program that starts.
     const std::uint8_t first = unknown ? kUnknown : 0;
     for (auto& filter : filters_) {
@@ -41,50 +43,57 @@ class BlockTable {
 
   /// Remembers a block; returns false if there is no room.
   bool remember(const Block& block) {
-    if (table_ == nullptr) return false;
     const auto* const address = reinterpret_cast<const void*>(block.begin);
     // One that was freed behind our back may still be there.
     Block stale;
     if (may_have(address)) take(address, stale);
-    return find_slot(block.begin, kLevels, [&](std::atomic<std::uintptr_t>& slot, std::size_t index) {
-      std::uintptr_t expected = 0;
-      if (!slot.compare_exchange_strong(expected, block.begin)) return false;
-      table_->blocks[index] = block;
-      use_level(index);
-      count(address, 1);
-      return true;
-    });
+    for (std::size_t level = 0; level < kLevels && have_level(level); ++level) {
+      const auto put = [&](std::atomic<std::uintptr_t>& slot, Block& room) {
+        std::uintptr_t expected = 0;
+        if (!slot.compare_exchange_strong(expected, block.begin)) return false;
+        room = block;
+        use_level(level);
+        count(address, 1);
+        return true;
+      };
+      if (find_slot(block.begin, level, put)) return true;
+    }
+    return false;
   }
 
   /// Forgets a block and says what it was; false if it is not remembered.
   bool take(const void* block, Block& found) {
     const auto begin = reinterpret_cast<std::uintptr_t>(block);
-    return find_slot(begin, levels_used_, [&](std::atomic<std::uintptr_t>& slot, std::size_t index) {
+    const auto forget = [&](std::atomic<std::uintptr_t>& slot, Block& known) {
       if (slot.load(std::memory_order_relaxed) != begin) return false;
-      found = table_->blocks[index];
+      found = known;
       slot = 0;
       count(block, -1);
       return true;
-    });
+    };
+    for (std::size_t level = 0; level < levels_used_; ++level) {
+      if (levels_[level] != nullptr && find_slot(begin, level, forget)) return true;
+    }
+    return false;
   }
 
   /// Calls visit(context, block) for each; what it changes is kept.
   void for_each(void (*visit)(void* context, Block& block), void* context) {
-    for (std::size_t i = 0; i < buckets_of(levels_used_) * kSlots; ++i) {
-      if (table_->buckets[i / kSlots].begins[i % kSlots] != 0) visit(context, table_->blocks[i]);
+    for (std::size_t level = 0; level < levels_used_; ++level) {
+      if (levels_[level] == nullptr) continue;
+      for_each_slot(levels_[level], level, [&](std::atomic<std::uintptr_t>& slot, Block& block) {
+        if (slot != 0) visit(context, block);
+      });
     }
   }
 
  private:
-  // A bucket of eight addresses is one line of the cache. Level k has 64 << k buckets, and is used when a bucket of the
-  // level above is full, so that few blocks take few pages: 2 million blocks in all.
+  // A bucket of eight addresses is one line of the cache. Level k has 64 << k buckets, and is mapped and used when a
+  // bucket of the level above is full, so that few blocks take few pages, and little of the addresses that a program
+  // may have (RLIMIT_AS): 2 million blocks in all.
   static constexpr std::size_t kSlots = 8;
   static constexpr std::size_t kFirstBuckets = 64;
   static constexpr std::size_t kLevels = 12;
-  static constexpr std::size_t buckets_of(std::size_t levels) {
-    return kFirstBuckets * ((std::size_t{1} << levels) - 1);
-  }
-  static constexpr std::size_t kBuckets = buckets_of(kLevels);
   /// How many may be at an address, by a hash of it. kUnknown: it is no longer known.
   static constexpr std::size_t kFilters = 1024;
   static constexpr std::uint8_t kUnknown = 255;
@@ -96,26 +105,50 @@ class BlockTable {
   struct alignas(64) Bucket {
     std::atomic<std::uintptr_t> begins[kSlots];  ///< 0: free
   };
-  struct Table {
-    Bucket buckets[kBuckets];
-    Block blocks[kBuckets * kSlots];
-  };
-
-  static std::size_t bucket_of(std::uintptr_t begin, std::size_t level) {
-    const std::uint64_t hash = (begin >> 4) * 0x9e3779b97f4a7c15;
-    return buckets_of(level) + (hash >> 40) % (kFirstBuckets << level);
+  static constexpr std::size_t buckets_of(std::size_t level) { return kFirstBuckets << level; }
+  static constexpr std::size_t bytes_of(std::size_t level) {
+    return buckets_of(level) * (sizeof(Bucket) + kSlots * sizeof(Block));
   }
 
-  /// Calls visit(slot, index) for the slots where a block may be, until it returns true.
+  /// The addresses of a level lie before its blocks.
+  static std::atomic<std::uintptr_t>& slot_at(std::byte* memory, std::size_t index) {
+    return reinterpret_cast<Bucket*>(memory)[index / kSlots].begins[index % kSlots];
+  }
+  static Block& block_at(std::byte* memory, std::size_t level, std::size_t index) {
+    return reinterpret_cast<Block*>(memory + buckets_of(level) * sizeof(Bucket))[index];
+  }
+
+  /// Maps a level that has not been used yet. Returns false if there is no memory for it.
+  bool have_level(std::size_t level) {
+    if (levels_[level] != nullptr) return true;
+    const OwnWork own;
+    // Shared: the kernel counts it as shared memory, not as the program's anonymous memory.
+    void* const memory =
+        ::mmap(nullptr, bytes_of(level), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    std::byte* none = nullptr;
+    // Another thread may have been quicker.
+    if (!levels_[level].compare_exchange_strong(none, static_cast<std::byte*>(memory))) {
+      ::munmap(memory, bytes_of(level));
+    }
+    return true;
+  }
+
+  /// Calls visit(slot, block) for the slots of a level where a block may be, until it returns true.
   template <typename Visit>
-  bool find_slot(std::uintptr_t begin, std::size_t levels, Visit visit) {
-    for (std::size_t level = 0; level < levels; ++level) {
-      const std::size_t bucket = bucket_of(begin, level);
-      for (std::size_t i = 0; i < kSlots; ++i) {
-        if (visit(table_->buckets[bucket].begins[i], bucket * kSlots + i)) return true;
-      }
+  bool find_slot(std::uintptr_t begin, std::size_t level, Visit visit) {
+    const std::uint64_t hash = (begin >> 4) * 0x9e3779b97f4a7c15;
+    const std::size_t first = (hash >> 40) % buckets_of(level) * kSlots;
+    std::byte* const memory = levels_[level];
+    for (std::size_t i = first; i < first + kSlots; ++i) {
+      if (visit(slot_at(memory, i), block_at(memory, level, i))) return true;
     }
     return false;
+  }
+
+  template <typename Visit>
+  static void for_each_slot(std::byte* memory, std::size_t level, Visit visit) {
+    for (std::size_t i = 0; i < buckets_of(level) * kSlots; ++i) visit(slot_at(memory, i), block_at(memory, level, i));
   }
 
   /// One more or less; what cannot be counted is no longer known.
@@ -126,25 +159,27 @@ class BlockTable {
     }
   }
 
-  void use_level(std::size_t index) {
-    std::size_t level = 0;
-    while (index / kSlots >= buckets_of(level + 1)) ++level;
+  void use_level(std::size_t level) {
     std::size_t used = levels_used_;
     while (used < level + 1 && !levels_used_.compare_exchange_weak(used, level + 1)) {
     }
   }
 
-  void copy(const Table& from) {
-    for (std::size_t i = 0; i < buckets_of(levels_used_) * kSlots; ++i) {
-      const std::uintptr_t begin = from.buckets[i / kSlots].begins[i % kSlots];
-      if (begin == 0) continue;
-      table_->buckets[i / kSlots].begins[i % kSlots] = begin;
-      table_->blocks[i] = from.blocks[i];
-    }
+  /// Without memory for them, the blocks of the level are no longer remembered.
+  void copy(std::byte* from, std::size_t level) {
+    std::size_t index = 0;
+    std::byte* const to = have_level(level) ? levels_[level].load() : nullptr;
+    for_each_slot(from, level, [&](std::atomic<std::uintptr_t>& slot, Block& block) {
+      if (slot != 0 && to != nullptr) {
+        slot_at(to, index) = slot.load();
+        block_at(to, level, index) = block;
+      }
+      ++index;
+    });
   }
 
   std::atomic<std::uint8_t> filters_[kFilters];
-  Table* table_ = nullptr;
+  std::atomic<std::byte*> levels_[kLevels];  ///< nullptr: not mapped
   std::atomic<std::size_t> levels_used_{0};
 };
 

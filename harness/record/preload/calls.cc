@@ -4,6 +4,7 @@
 #include "record/preload/block_table.h"
 #include "record/preload/call_ring.h"
 #include "record/preload/examine.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 
@@ -151,8 +152,9 @@ void note_fork() {
 
 void note_forked() { forget_fork(); }
 
-void note_held_blocks() {
-  if (!calls_noted || process == nullptr || !is_own_stream() || guard.alive == 0) return;
+namespace {
+
+void note_all_held() {
   const TimedOwnWork own;
   paged_blocks.for_each([](void* /*context*/, PagedBlock& block) { note_pages(block); }, nullptr);
   const auto note_mapping = [](void* /*context*/, PagedBlock& mapping) {
@@ -162,6 +164,13 @@ void note_held_blocks() {
   ImagePages image = image_pages();
   image.zeroed += early_bytes;
   end_stream(image);
+}
+
+}  // namespace
+
+void note_held_blocks() {
+  if (!calls_noted || process == nullptr || !is_own_stream() || guard.alive == 0) return;
+  on_own_stack(note_all_held);
 }
 
 void note_mapped(AddressRange range) {

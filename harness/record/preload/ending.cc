@@ -2,7 +2,6 @@
 // system calls by number, which end a process, make it another program or return memory behind the C library's back.
 #include "record/preload/ending.h"
 
-#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "record/preload/redirect.h"
 #include "record/preload/returns.h"
 #include "record/preload/state.h"
+#include "record/preload/symbols.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -60,18 +60,16 @@ namespace zerotax::record {
 namespace {
 
 long first_syscall(long number, long a, long b, long c, long d, long e, long f) {
-  if (void* const found = ::dlsym(RTLD_NEXT, "syscall")) zerotax_real_syscall = reinterpret_cast<Syscall>(found);
+  if (void* const found = find_next("syscall")) zerotax_real_syscall = reinterpret_cast<Syscall>(found);
   return zerotax_real_syscall(number, a, b, c, d, e, f);
 }
 
 }  // namespace
 
 void watch_end() {
-  zerotax_real_syscall = reinterpret_cast<Syscall>(::dlsym(RTLD_NEXT, "syscall"));
-  void* const library = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return;
-  if (void* const own = ::dlsym(library, "_exit")) Redirector().replace(own, reinterpret_cast<void*>(end_now));
-  ::dlclose(library);
+  zerotax_real_syscall = reinterpret_cast<Syscall>(find_next("syscall"));
+  void* const own = find_in(kCLibrary, "_exit");
+  if (own != nullptr) Redirector().replace(own, reinterpret_cast<void*>(end_now));
 }
 
 }  // namespace zerotax::record

@@ -6,6 +6,7 @@
 
 #include "meter/contents.h"
 #include "record/preload/kept_file.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 
 namespace zerotax::record {
@@ -33,8 +34,7 @@ void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
 /// file answers the request of the kernel. Returns false if it has no answer; where pages can be looked at no more,
 /// that is noted.
 template <typename Look>
-bool with_pagemap(Look look) {
-  if (method() == Pagemap::Method::kNone) return false;
+bool ask_pagemap(Look look) {
   for (const bool sure : {method() == Pagemap::Method::kRead, true}) {
     const int fd = sure ? kept.check() : kept.get();
     if (fd < 0) break;
@@ -47,6 +47,13 @@ bool with_pagemap(Look look) {
   }
   note_gap(kNoPagemap);
   return false;
+}
+
+template <typename Look>
+bool with_pagemap(Look look) {
+  bool answered = false;
+  if (method() != Pagemap::Method::kNone) on_own_stack([&] { answered = ask_pagemap(look); });
+  return answered;
 }
 
 bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }

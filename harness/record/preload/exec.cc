@@ -1,6 +1,5 @@
 // The functions that make a process another program: each leaves a line in the arena, so that a program which does not
 // load us is known to have been there.
-#include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "record/preload/calls.h"
 #include "record/preload/holdings.h"
 #include "record/preload/process.h"
+#include "record/preload/symbols.h"
 #include "record/preload/text.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
@@ -38,7 +38,7 @@ RealExec real_exec{};
 [[gnu::constructor]] void resolve_exec() {
   const OwnWork own;
   const auto find = [](const char* symbol, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(RTLD_NEXT, symbol));
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(find_next(symbol));
   };
   find("execve", real_exec.execve);
   find("execvpe", real_exec.execvpe);

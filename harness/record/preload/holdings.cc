@@ -11,6 +11,7 @@
 #include "record/preload/file_pages.h"
 #include "record/preload/kept_file.h"
 #include "record/preload/large_blocks.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/returns.h"
 #include "record/preload/state.h"
@@ -158,10 +159,9 @@ void measure_faults(std::uint64_t bytes, bool huge) {
   holdings.samples_used = index + 1;
 }
 
-void close_holdings() {
-  if (process == nullptr || process->pid != ::getpid() || guard.alive == 0) return;
-  // A thread that never allocated may be the one that ends the process.
-  if (state.block == nullptr && !prepare(state)) return;
+namespace {
+
+void close_now() {
   const TimedOwnWork own;
   settle_live_blocks();
   Holdings& holdings = process->holdings;
@@ -187,6 +187,14 @@ void close_holdings() {
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
   process->cpu_ns = own_cpu_ns();
   holdings.closed = 1;
+}
+
+}  // namespace
+
+void close_holdings() {
+  if (process == nullptr || process->pid != ::getpid() || guard.alive == 0) return;
+  // A thread that never allocated may be the one that ends the process.
+  if (state.block != nullptr || prepare(state)) on_own_stack(close_now);
 }
 
 void reopen_holdings() {

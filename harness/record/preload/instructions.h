@@ -9,10 +9,11 @@ namespace zerotax::record {
 
 #if defined(__x86_64__)
 
-/// A system call of three arguments; what the kernel returns.
-inline long kernel_call(long number, long a, long b = 0, long c = 0) {
+/// A system call of up to four arguments; what the kernel returns.
+inline long kernel_call(long number, long a, long b = 0, long c = 0, long d = 0) {
   long result = number;
-  asm volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  register long fourth asm("r10") = d;
+  asm volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(fourth) : "rcx", "r11", "memory");
   return result;
 }
 
@@ -23,12 +24,13 @@ inline void store_bytes(void* target, int value, std::size_t bytes) {
 
 #elif defined(__aarch64__)
 
-inline long kernel_call(long number, long a, long b = 0, long c = 0) {
+inline long kernel_call(long number, long a, long b = 0, long c = 0, long d = 0) {
   register long which asm("x8") = number;
   register long first asm("x0") = a;
   register long second asm("x1") = b;
   register long third asm("x2") = c;
-  asm volatile("svc #0" : "+r"(first) : "r"(which), "r"(second), "r"(third) : "memory");
+  register long fourth asm("x3") = d;
+  asm volatile("svc #0" : "+r"(first) : "r"(which), "r"(second), "r"(third), "r"(fourth) : "memory");
   return first;
 }
 

@@ -5,6 +5,7 @@
 #include "record/preload/examine.h"
 #include "record/preload/holdings.h"
 #include "record/preload/live_heap.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/site.h"
 
@@ -45,8 +46,9 @@ void settle(LiveBlock& block) {
 
 }  // namespace
 
-void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
-  if (block == nullptr || process == nullptr) return;
+namespace {
+
+void note_large(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
   const TimedOwnWork own;
   const AddressRange pages = range_of(block, bytes).pages();
   const AddressRange fresh = thread.eventful ? pages.intersect(thread.call.fresh) : AddressRange{};
@@ -72,13 +74,22 @@ void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
   }
 }
 
+}  // namespace
+
+void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
+  if (block == nullptr || process == nullptr) return;
+  on_own_stack([&] { note_large(thread, kind, site, block, bytes); });
+}
+
 bool end_block(const void* block, LiveBlock& ended) {
   if (!live_blocks.take(block, ended)) return false;
-  const TimedOwnWork own;
-  settle(ended);
-  give_to_pool(ended.taken_bytes);
-  ended.taken_bytes = 0;
-  if (live_heap_counted) leave_site(ended);
+  on_own_stack([&] {
+    const TimedOwnWork own;
+    settle(ended);
+    give_to_pool(ended.taken_bytes);
+    ended.taken_bytes = 0;
+    if (live_heap_counted) leave_site(ended);
+  });
   return true;
 }
 

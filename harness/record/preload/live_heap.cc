@@ -1,9 +1,8 @@
 #include "record/preload/live_heap.h"
 
-#include <dlfcn.h>
-
 #include "record/preload/process.h"
 #include "record/preload/real.h"
+#include "record/preload/symbols.h"
 
 namespace zerotax::record {
 
@@ -125,7 +124,7 @@ void leave_site(const LiveBlock& block) {
 }
 
 void count_live_heap() {
-  find_size = reinterpret_cast<decltype(find_size)>(::dlsym(RTLD_NEXT, "malloc_usable_size"));
+  find_size = reinterpret_cast<decltype(find_size)>(find_next("malloc_usable_size"));
   const auto is_own = [](auto function) { return is_beside_malloc(reinterpret_cast<const void*>(function)); };
   if (find_size == nullptr || !is_own(find_size) || !is_own(real.free)) return;
   // A function that this allocator lacks is another's.

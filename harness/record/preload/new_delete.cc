@@ -2,8 +2,6 @@
 // passed on. An allocator with operators of its own is counted here.
 #include "record/preload/new_delete.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include "record/preload/counted.h"
 #include "record/preload/live_heap.h"
 #include "record/preload/real.h"
+#include "record/preload/symbols.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -21,14 +20,10 @@ namespace {
 
 enum class Owner : int { kUnknown, kAllocator, kOther };
 
-/// A library that was opened later, for a part of the program alone, is not among those that dlsym searches.
+/// A library that was opened later, for a part of the program alone, is not among those of the program's start.
 void* find_in_cpp_library(const char* symbol) {
   for (const char* library : {"libstdc++.so.6", "libc++.so.1", "libc++abi.so.1"}) {
-    void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    void* const found = ::dlsym(handle, symbol);
-    ::dlclose(handle);
-    if (found != nullptr) return found;
+    if (void* const found = find_in(library, symbol)) return found;
   }
   return nullptr;
 }
@@ -44,7 +39,7 @@ struct Operator {
   void* find() {
     if (function.load(std::memory_order_acquire) == nullptr) {
       resolve_real();
-      void* found = ::dlsym(RTLD_NEXT, symbol);
+      void* found = find_next(symbol);
       if (found == nullptr) found = find_in_cpp_library(symbol);
       owner = found != nullptr && is_beside_malloc(found) ? Owner::kAllocator : Owner::kOther;
       function = found;

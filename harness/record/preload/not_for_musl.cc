@@ -2,7 +2,7 @@
 // it reads every page of every block (calloc.c, __malloc_replaced), 240 times the CPU time of the program alone. Its
 // loader leaves out, without a word, a library that has both __libc_start_main and stdin, as another C library's
 // (ldso/dynlink.c, load_library). So we have them, of a version that no program asks glibc for, and working.
-#include <dlfcn.h>
+#include "record/preload/symbols.h"
 
 extern "C" {
 extern char _IO_2_1_stdin_;  // NOLINT(bugprone-reserved-identifier)
@@ -12,7 +12,7 @@ extern char _IO_2_1_stdin_;  // NOLINT(bugprone-reserved-identifier)
 [[gnu::visibility("default")]] int zerotax_start_main(void* program, int count, char** words, void* begin, void* end,
                                                       void* loader_end, void* stack_end) {
   using Start = int (*)(void*, int, char**, void*, void*, void*, void*);
-  const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
+  const auto start = reinterpret_cast<Start>(zerotax::record::find_next("__libc_start_main"));
   return start(program, count, words, begin, end, loader_end, stack_end);
 }
 }

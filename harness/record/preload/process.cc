@@ -1,8 +1,6 @@
 #include "record/preload/process.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -28,9 +26,11 @@
 #include "record/preload/live_heap.h"
 #include "record/preload/modules.h"
 #include "record/preload/new_delete.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/real.h"
 #include "record/preload/returns.h"
 #include "record/preload/stores.h"
+#include "record/preload/symbols.h"
 #include "record/preload/text.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -230,18 +230,9 @@ void after_fork_in_child() {
 }
 
 /// Writes down whose calloc is called: the next after ours, or the program's own, which comes before it.
-/// A program at a fixed address that stores the address of a function has a stub for it, which is then its address
-/// everywhere; the stub calls ours. Source: the System V ABI for AMD64, "Function Addresses".
-bool is_stub(void* function) {
-  Dl_info info{};
-  void* symbol = nullptr;
-  return ::dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) != 0 && symbol != nullptr &&
-         static_cast<const ElfW(Sym)*>(symbol)->st_shndx == SHN_UNDEF;
-}
-
 void name_allocator(ProcessSlot& slot) {
-  void* const first = ::dlsym(RTLD_DEFAULT, "calloc");
-  const bool is_ours = first == nullptr || first == reinterpret_cast<void*>(&::calloc) || is_stub(first);
+  void* const first = find_first("calloc");
+  const bool is_ours = first == nullptr || first == reinterpret_cast<void*>(&::calloc);
   if (!is_ours) slot.gaps |= kOwnCalloc;
   const void* const called = (slot.gaps & kOwnCalloc) != 0 ? first : reinterpret_cast<void*>(plain_real.calloc);
   copy_text(slot.allocator, object_path(called, slot));
@@ -319,7 +310,8 @@ bool prepare(ThreadState& thread) {
     const OwnWork own;
     const GuardLock lock;
     if (guard.alive == 0) {
-      if (process != nullptr) open_after_fork();
+      free_own_stacks();
+      if (process != nullptr) on_own_stack(open_after_fork);
       guard.alive = 1;
     }
   }

@@ -1,13 +1,12 @@
 #include "record/preload/real.h"
 
-#include <dlfcn.h>
-
 #include <cstdint>
 #include <type_traits>
 
 #include "record/preload/calls.h"
 #include "record/preload/instructions.h"
 #include "record/preload/live_heap.h"
+#include "record/preload/symbols.h"
 
 namespace zerotax::record {
 namespace {
@@ -133,7 +132,7 @@ void resolve_real() {
   resolving = true;
   const auto find = [](const char* symbol, auto& function) {
     // A function that no library has keeps its stand-in; nobody can have bound to ours before, then.
-    if (void* found = ::dlsym(RTLD_NEXT, symbol)) {
+    if (void* found = find_next(symbol)) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
     }
   };

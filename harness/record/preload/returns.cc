@@ -1,6 +1,5 @@
 #include "record/preload/returns.h"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,10 +11,12 @@
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/redirect.h"
 #include "record/preload/site.h"
+#include "record/preload/symbols.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
@@ -80,18 +81,25 @@ class Return {
       : thread_(thread), range_(range), mechanism_(mechanism), cause_(cause_of(thread, caller)) {
     if (range.bytes() < kLargeBytes) weight_ = weight_of_small(range.bytes());
     if (weight_ == 0) return;
+    on_own_stack([&] { look(); });
+  }
+
+  void done(bool succeeded) {
+    if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) forget_file_pages(range_);
+    if (succeeded && found_.bytes != 0) on_own_stack([&] { note(); });
+  }
+
+ private:
+  void look() {
     const OwnWork own;
     const Clocks began = now();
-    found_ = zeroed_in(range);
+    found_ = zeroed_in(range_);
     if (weight_ > 1) note_small();
     if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
     began_ = now();
     note_own(began, began_);
   }
-
-  void done(bool succeeded) {
-    if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) forget_file_pages(range_);
-    if (!succeeded || found_.bytes == 0) return;
+  void note() {
     const OwnWork own;
     const Clocks ended = now();
     ReturnRow& row = thread_.block->returned[cause_][mechanism_];
@@ -112,7 +120,6 @@ class Return {
     note_own(ended, now());
   }
 
- private:
   static constexpr std::uint32_t kAllOf = 128;  ///< small returns of a thread, all of which are looked at
 
   struct Clocks {
@@ -283,26 +290,14 @@ void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd
 /// of the C library.
 class Watch {
  public:
-  Watch() : library_(::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD)) {}
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  ~Watch() {
-    if (library_ != nullptr) ::dlclose(library_);
-  }
-
-  [[nodiscard]] void* find(const char* symbol) const {
-    return library_ != nullptr ? ::dlsym(library_, symbol) : nullptr;
-  }
-
   template <typename Function>
   bool redirect(const char* symbol, Function replacement, Function& way) {
-    void* const function = find(symbol);
+    void* const function = find_in(kCLibrary, symbol);
     return function != nullptr &&
            redirector_.redirect(function, reinterpret_cast<void*>(replacement), reinterpret_cast<void**>(&way));
   }
 
  private:
-  void* library_;
   Redirector redirector_;
 };
 
@@ -319,7 +314,7 @@ long return_by_number(const void* caller, long number, long begin, long bytes, l
 
 bool watch_returns() {
   Watch watch;
-  heap_end = static_cast<const std::uintptr_t*>(watch.find("__curbrk"));
+  heap_end = static_cast<const std::uintptr_t*>(find_in(kCLibrary, "__curbrk"));
   // glibc has munmap, madvise and mmap on one page. mmap and mremap are rare ways: a C library that has other code
   // there is not worth less.
   const bool munmap = watch.redirect("munmap", &watched_munmap, original.munmap);

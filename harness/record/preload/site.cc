@@ -1,31 +1,22 @@
 #include "record/preload/site.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-#include <unwind.h>
-
 #include <csignal>
 #include <cstring>
 
 #include "os/machine_code.h"
 #include "os/processor.h"
 #include "record/preload/modules.h"
+#include "record/preload/own_memory.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
+#include "record/preload/unwinder.h"
 
 // The borders of this library, which the linker knows.
 extern "C" {
 [[gnu::visibility("hidden")]] extern const char __ehdr_start;
 [[gnu::visibility("hidden")]] extern const char _end;
 }
-
-// libgcc's own, which no header declares (unwind-dw2-fde.h).
-struct dwarf_eh_bases {
-  void* tbase;
-  void* dbase;
-  void* func;
-};
-extern "C" const void* _Unwind_Find_FDE(void*, dwarf_eh_bases*);
 
 namespace zerotax::record {
 namespace {
@@ -35,47 +26,11 @@ constexpr std::size_t kProbes = 64;
 struct Stack {
   std::uint64_t addresses[kFrames];
   std::uint32_t depth;
-  bool whole;                   ///< its end was reached
-  std::uint64_t last;           ///< the outermost frame: where it returns to
-  std::uint64_t stack_pointer;  ///< there
-  std::uint64_t frame_pointer;
 };
-
-/// A frame that is larger than this is no frame.
-constexpr std::uint64_t kFarthest = std::uint64_t{1} << 20;
 
 bool is_ours(std::uintptr_t address) {
   const auto begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
   return address >= begin && address < reinterpret_cast<std::uintptr_t>(&_end);
-}
-
-_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
-  auto& stack = *static_cast<Stack*>(argument);
-  int before = 0;
-  const std::uintptr_t address = ::_Unwind_GetIPInfo(context, &before);
-  stack.whole = address == 0;
-  if (stack.whole) return _URC_END_OF_STACK;
-  stack.last = address;
-  stack.stack_pointer = ::_Unwind_GetCFA(context);
-  stack.frame_pointer = ::_Unwind_GetGR(context, kFramePointer);
-  // Not only the innermost ones: what we call may call the program's allocator, as operator new does.
-  if (is_ours(address)) return _URC_NO_REASON;
-  // A return address lies behind the call, maybe in the next line or function.
-  stack.addresses[stack.depth++] = before != 0 ? address : address - 1;
-  return stack.depth < kFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
-}
-
-/// Reads our own memory; false where nothing is mapped.
-bool read_own(std::uint64_t address, void* to, std::size_t bytes) {
-  iovec local{to, bytes};
-  iovec remote{reinterpret_cast<void*>(address), bytes};
-  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-}
-
-/// Whether an address lies in code that has call frame information.
-bool has_frame_information(std::uint64_t address) {
-  dwarf_eh_bases bases{};
-  return ::_Unwind_Find_FDE(reinterpret_cast<void*>(address), &bases) != nullptr;
 }
 
 /// CPython's trampolines keep no frame pointer: behind their call are "add $8, %rsp" and "ret".
@@ -103,19 +58,30 @@ bool is_behind_call(std::uint64_t address) {
 
 /// Code that an interpreter made in memory has no call frame information, and there unwinding ends. V8's keeps frame
 /// pointers, which lead on until there is code of a file again.
-void follow_frame_pointers(Stack& stack) {
-  if (stack.whole || stack.depth == 0 || has_frame_information(stack.last - 1) || keeps_no_frame_pointer(stack.last))
+void follow_frame_pointers(const Unwinder& end, Stack& stack) {
+  if (end.is_whole() || stack.depth == 0 || has_frame_rules(end.address() - 1) || keeps_no_frame_pointer(end.address()))
     return;
-  std::uint64_t frame = stack.frame_pointer;
-  std::uint64_t below = stack.stack_pointer;
-  while (stack.depth < kFrames && frame >= below && frame - below <= kFarthest && frame % sizeof frame == 0) {
-    std::uint64_t words[2];  // the caller's frame pointer, and where the function returns to
-    if (!read_own(frame, &words[0], sizeof words) || !is_behind_call(words[1])) return;
-    stack.addresses[stack.depth++] = words[1] - 1;
-    if (has_frame_information(words[1] - 1)) return;
-    below = frame + sizeof words;
-    frame = words[0];
+  StackMemory memory;
+  std::uint64_t frame = end.frame_pointer();
+  memory.move_to(end.stack_pointer());
+  while (stack.depth < kFrames) {
+    std::uint64_t caller = 0;  // its frame pointer
+    std::uint64_t back = 0;    // where the function returns to
+    if (!memory.read(frame, caller) || !memory.read(frame + sizeof caller, back) || !is_behind_call(back)) return;
+    stack.addresses[stack.depth++] = back - 1;
+    if (has_frame_rules(back - 1)) return;
+    memory.move_to(frame + sizeof caller + sizeof back);
+    frame = caller;
   }
+}
+
+void unwind(const EntryRegisters& entry, Stack& stack) {
+  Unwinder unwinder(entry);
+  do {
+    // Ours are not only the innermost ones: what we call may call the program's allocator, as operator new does.
+    if (!is_ours(unwinder.address())) stack.addresses[stack.depth++] = unwinder.call_address();
+  } while (stack.depth < kFrames && unwinder.step());
+  if (stack.depth < kFrames) follow_frame_pointers(unwinder, stack);
 }
 
 /// FNV-1a over the addresses and the kind; never 0.
@@ -158,19 +124,17 @@ bool is_on_signal_stack() {
 
 Site* current_site(SiteKind kind) {
   if (process == nullptr) return nullptr;
-  Stack stack;
-  stack.depth = 0;
-  stack.whole = true;
-  // Without it the unwinder finds nothing, and aborts for want of its own frame.
-  if (real.find_object != nullptr && (kind != SiteKind::kCleared || !is_on_signal_stack())) {
-    ::_Unwind_Backtrace(add_frame, &stack);
-    follow_frame_pointers(stack);
-  }
-  Site* site = find(stack, kind);
-  if (site == nullptr) {
+  Site* site = nullptr;
+  on_own_stack([&] {
+    Stack stack;
+    stack.depth = 0;
+    // Without it no call frame information is found.
+    if (real.find_object != nullptr) unwind(*entry_registers(), stack);
+    site = find(stack, kind);
+    if (site != nullptr) return;
     note_gap(kSitesLost);
     ++process->sites_lost;
-  }
+  });
   return site;
 }
 

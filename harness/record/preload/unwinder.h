@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "record/preload/frame_rules.h"
+#include "record/preload/own_memory.h"
+#include "record/preload/own_stack.h"
+
+namespace zerotax::record {
+
+/// The functions that are active in a thread, the innermost first. It trusts neither registers nor call frame
+/// information: it reads the thread's stack alone, and there only what the kernel hands out.
+class Unwinder {
+ public:
+  /// From a call of ours on.
+  explicit Unwinder(const EntryRegisters& entry);
+
+  /// Where the function continues: an instruction behind its call, or (`is_interrupted`) the next one to run.
+  [[nodiscard]] std::uint64_t address() const { return registers_[kProgramCounter]; }
+  [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
+  /// An address of the call, or of the next instruction.
+  [[nodiscard]] std::uint64_t call_address() const { return is_interrupted_ ? address() : address() - 1; }
+  /// The end of the stack was reached.
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  [[nodiscard]] std::uint64_t stack_pointer() const { return registers_[kStackPointer]; }
+  /// 0 if it is unknown.
+  [[nodiscard]] std::uint64_t frame_pointer() const { return is_known(kFramePointer) ? registers_[kFramePointer] : 0; }
+
+  /// Goes on to the caller. Returns false if there is none, or it cannot be found.
+  bool step();
+
+ private:
+  [[nodiscard]] bool is_known(std::uint64_t number) const { return number < kRegisters && (known_ >> number & 1) != 0; }
+  bool find(const Rule& rule, std::uint64_t cfa, bool has_cfa, std::uint64_t& value);
+  bool evaluate(ByteReader code, std::uint64_t cfa, bool has_cfa, std::uint64_t& value);
+
+  StackMemory memory_;
+  Registers registers_{};
+  std::uint64_t known_ = 0;  ///< a bit for each register
+  bool is_interrupted_ = false;
+  bool is_whole_ = false;
+};
+
+}  // namespace zerotax::record

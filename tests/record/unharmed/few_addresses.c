@@ -1,0 +1,14 @@
+// Limits its addresses to so many MiB (RLIMIT_AS), and says how many MiB malloc still gives.
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+int main(int count, char** words) {
+  if (count < 2) return 2;
+  const rlim_t bytes = (rlim_t)atol(words[1]) << 20;
+  const struct rlimit limit = {bytes, bytes};
+  setrlimit(RLIMIT_AS, &limit);
+  int blocks = 0;
+  while (malloc(1 << 20)) blocks++;
+  printf("%d\n", blocks);
+}
