@@ -24,12 +24,16 @@ bool is_c_library(const std::string& path) {
 
 }  // namespace
 
+Unwinder::Mapping code_of(const Region& region) {
+  return {region.begin, region.end, region.file_offset, region.name, region.inode, "", region.device};
+}
+
 Unwinder& FaultScripts::unwinder(pid_t pid, const AddressSpace& space) {
   auto& found = unwinders_[pid];
   if (!found) {
     found = std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid));
     for (const auto& [begin, region] : space.regions()) {
-      if (region.executable) found->map({region.begin, region.end, region.file_offset, region.name, region.inode});
+      if (region.executable) found->map(code_of(region));
     }
   }
   return *found;
@@ -57,7 +61,7 @@ void FaultScripts::apply(const FaultEvent& event, const AddressSpace& space) {
       if (found == unwinders_.end() || !event.executable) return;
       if (found->second.use_count() > 1)
         found->second = std::make_shared<Unwinder>(static_cast<std::uint32_t>(event.pid), *found->second);
-      found->second->map({event.begin, event.end, event.file_offset, event.name, event.inode});
+      found->second->map({event.begin, event.end, event.file_offset, event.name, event.inode, "", event.device});
       return;
     }
     case FaultEvent::Kind::kExit:

@@ -17,6 +17,9 @@
 
 namespace zerotax {
 
+/// A region, to be named.
+Unwinder::Mapping code_of(const Region& region);
+
 /// The function that a fault is attributed to.
 struct FaultCaller {
   Frame frame;

@@ -18,8 +18,7 @@ void FaultSites::add(const Fault& fault, FaultClass kind, bool refill, const Reg
   Site site{fault.in_kernel() ? kKernel : "", fault.instruction};
   if (!fault.in_kernel() && code != nullptr && !code->name.empty()) {
     site = {code->name, fault.instruction - code->begin + code->file_offset, code->inode};
-    files_.try_emplace({code->inode, code->name},
-                       Unwinder::Mapping{code->begin, code->end, code->file_offset, code->name, code->inode});
+    files_.try_emplace({code->inode, code->name}, code_of(*code));
   }
   sites_[site].add(fault, kind, refill, times);
 }

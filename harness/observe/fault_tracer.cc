@@ -199,7 +199,7 @@ void FaultTracer::read_space(Process& process, bool again) {
     const Region* known = process.space.find(mapping.begin);
     const bool unreported = known != nullptr ? known->unreported : again && mapping.name.empty();
     process.space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name),
-                       mapping.writable, mapping.executable, mapping.inode, unreported});
+                       mapping.writable, mapping.executable, mapping.inode, unreported, mapping.device});
   }
 }
 
@@ -290,7 +290,7 @@ void FaultTracer::apply(const FaultEvent& event) {
   }
   if (event.kind == FaultEvent::Kind::kMap) {
     known->second.space.map({event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name,
-                             event.writable, event.executable, event.inode});
+                             event.writable, event.executable, event.inode, false, event.device});
   }
 }
 

@@ -2,22 +2,16 @@
 
 #include <dlfcn.h>
 
-#include <filesystem>
 #include <map>
+#include <string>
 
 namespace zerotax {
 namespace {
 
 struct OwnLibrary {
-  std::string path;
+  FileId file;
   std::map<std::uint64_t, std::string> functions;  ///< by address in the file
 };
-
-std::string canonical(const std::string& path) {
-  std::error_code failure;
-  const auto found = std::filesystem::canonical(path, failure);
-  return failure ? path : found.string();
-}
 
 OwnLibrary look() {
   OwnLibrary own;
@@ -25,9 +19,9 @@ OwnLibrary look() {
     void* address = ::dlsym(RTLD_DEFAULT, name);
     Dl_info info{};
     if (address == nullptr || ::dladdr(address, &info) == 0 || info.dli_fname == nullptr) continue;
-    const std::string path = canonical(info.dli_fname);
-    if (own.path.empty()) own.path = path;
-    if (path != own.path) continue;
+    const FileId file = file_id(info.dli_fname);
+    if (!own.file.known()) own.file = file;
+    if (!file.known() || file != own.file) continue;
     own.functions.emplace(reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(info.dli_fbase),
                           name);
   }
@@ -41,18 +35,18 @@ const OwnLibrary& own_library() {
 
 }  // namespace
 
-std::map<std::string, std::uint64_t> libc_functions(const std::string& path) {
+std::map<std::string, std::uint64_t> libc_functions(const FileId& file) {
   const OwnLibrary& own = own_library();
   std::map<std::string, std::uint64_t> found;
-  if (canonical(path) != own.path) return found;
+  if (!file.known() || file != own.file) return found;
   for (const auto& [address, name] : own.functions) found.emplace(name, address);
   return found;
 }
 
-std::string libc_function(const std::string& path, std::uint64_t file_address) {
+std::string libc_function(const FileId& file, std::uint64_t file_address) {
   const OwnLibrary& own = own_library();
   const auto found = own.functions.find(file_address);
-  return found != own.functions.end() && canonical(path) == own.path ? found->second : "";
+  return file.known() && file == own.file && found != own.functions.end() ? found->second : "";
 }
 
 }  // namespace zerotax

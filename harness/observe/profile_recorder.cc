@@ -135,7 +135,8 @@ void ProfileRecorder::read_events() {
 /// What can be found only while the process lives.
 void ProfileRecorder::find_files(PerfEvent& event) {
   if (event.kind == PerfEvent::Kind::kMap && event.name.starts_with('/')) {
-    event.path = files_.find(static_cast<pid_t>(event.pid), event.begin, event.end, event.name, event.inode);
+    event.path =
+        files_.find(static_cast<pid_t>(event.pid), {event.begin, event.end, event.name, event.inode, event.device});
   }
   if (event.kind != PerfEvent::Kind::kExec) return;
   maps_[{event.pid, event.time_ns}] = std::make_shared<PerfMap>(static_cast<pid_t>(event.pid));
@@ -287,7 +288,8 @@ void ProfileRecorder::apply(PerfEvent& event) {
       // A program's own file is mapped first.
       if (data_.load_address == 0 && !process->mapped) data_.load_address = load_address(event);
       process->mapped = true;
-      process->unwinder->map({event.begin, event.end, event.file_offset, event.name, event.inode, event.path});
+      process->unwinder->map(
+          {event.begin, event.end, event.file_offset, event.name, event.inode, event.path, event.device});
       return;
     }
     case PerfEvent::Kind::kSample:

@@ -8,18 +8,18 @@
 #include <filesystem>
 
 #include "base/names.h"
+#include "observe/debug_files.h"
+#include "os/elf_file.h"
 
 namespace zerotax {
 namespace {
 
-char* file_debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
-
-constexpr Dwfl_Callbacks kFileCallbacks = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo,
-                                           dwfl_offline_section_address, &file_debug_path};
+constexpr Dwfl_Callbacks kFileCallbacks = {find_no_program, find_debug_file, dwfl_offline_section_address, nullptr};
 
 }  // namespace
 
 struct Symbols::File {
+  FileOrigin origin;
   Dwfl* session = nullptr;
   Dwfl_Module* module = nullptr;
   std::uint64_t bias = 0;                       ///< to be added to an address of the file
@@ -38,13 +38,22 @@ Symbols::Symbols() {
 
 Symbols::~Symbols() = default;
 
-Symbols::File& Symbols::open(const std::string& module, const std::vector<unsigned char>& build_id) {
+Symbols::File& Symbols::open(const std::string& module, const std::vector<unsigned char>& build_id, pid_t pid,
+                             const std::string& name) {
   auto& file = files_[module];
   if (file) return *file;
   file = std::make_unique<File>();
   file->session = ::dwfl_begin(&kFileCallbacks);
-  file->module = ::dwfl_report_offline(file->session, module.c_str(), module.c_str(), -1);
+  UniqueFd opened = open_program_file(module);
+  if (opened && is_elf_file(opened.get())) {
+    std::error_code failure;
+    const auto itself = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", opened.get()), failure);
+    file->origin = {pid, pid == 0 ? itself.string() : name, file_id(opened.get())};
+    file->module = ::dwfl_report_offline(file->session, module.c_str(), module.c_str(), opened.get());
+    if (file->module != nullptr) static_cast<void>(opened.release());  // it closes the file
+  }
   ::dwfl_report_end(file->session, nullptr, nullptr);
+  if (file->module != nullptr) set_origin(file->module, file->origin);
   GElf_Addr bias = 0;
   if (file->module == nullptr || ::dwfl_module_getelf(file->module, &bias) == nullptr) {
     file->why = "the file cannot be read";
@@ -62,11 +71,11 @@ Symbols::File& Symbols::open(const std::string& module, const std::vector<unsign
   return *file;
 }
 
-NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned char>& build_id,
-                          std::uint64_t address) {
+NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address,
+                          pid_t pid, const std::string& name_there) {
   const NotAvailable nowhere{"the address lies in no loaded file"};
   if (module.empty()) return {nowhere, address, nowhere, nowhere, nowhere};
-  File& file = open(module, build_id);
+  File& file = open(module, build_id, pid, name_there);
   const auto known = file.named.find(address);
   if (known != file.named.end()) return known->second;
   const GElf_Addr place = address + file.bias;

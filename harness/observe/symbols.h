@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,7 +29,7 @@ void to_json(Json& json, const NamedFrame& frame);
 void from_json(const Json& json, NamedFrame& frame);
 
 /// Names of places in program files, from their symbol tables and debug information (also where that is in a file of
-/// its own, found by build-id), by elfutils' libdwfl. Nothing is asked of the network.
+/// its own: debug_files.h), by elfutils' libdwfl. Nothing is asked of the network.
 class Symbols {
  public:
   Symbols();
@@ -37,11 +39,13 @@ class Symbols {
 
   /// The names at an address, where known. A file that has changed since (another build-id, if one is given) names
   /// nothing.
-  NamedFrame frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address);
+  /// `pid`: a process that has the file mapped, and calls it `name_there`, which `module` may not be.
+  NamedFrame frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address,
+                   pid_t pid = 0, const std::string& name_there = "");
 
  private:
   struct File;
-  File& open(const std::string& module, const std::vector<unsigned char>& build_id);
+  File& open(const std::string& module, const std::vector<unsigned char>& build_id, pid_t pid, const std::string& name);
 
   std::map<std::string, std::unique_ptr<File>> files_;
 };

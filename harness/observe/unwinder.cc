@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <optional>
 
 #include "base/names.h"
 #include "observe/call_instruction.h"
+#include "observe/debug_files.h"
 #include "observe/frame_information.h"
 #include "os/elf_file.h"
 #include "os/process_file.h"
@@ -25,11 +27,7 @@ namespace {
 constexpr std::size_t kMostFrames = 192;
 constexpr std::size_t kMostCandidates = 32;
 
-char* debug_path = nullptr;  // elfutils' own: beside the file, in .debug, under /usr/lib/debug
-
-int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
-
-constexpr Dwfl_Callbacks kCallbacks = {no_elf, dwfl_standard_find_debuginfo, nullptr, &debug_path};
+constexpr Dwfl_Callbacks kCallbacks = {find_no_program, find_debug_file, nullptr, nullptr};
 
 /// libdwfl unwinds by the rules of this file's machine, which is the process's, too. Of the process's own files, that
 /// it would take otherwise, one may be dropped for another that is mapped in its place.
@@ -61,6 +59,7 @@ struct Unwinder::Start {
 
 struct Unwinder::Session {
   Dwfl* dwfl = nullptr;
+  std::deque<FileOrigin> origins;  ///< of its modules
   bool attached = false;
   Start start;
   std::optional<Start> next;  ///< behind a frame that has no call frame information
@@ -181,29 +180,23 @@ Unwinder::Session& Unwinder::session() {
   if (!new_files_.empty()) {
     ::dwfl_report_begin_add(session_->dwfl);
     for (const Mapping& file : new_files_) {
-      // Another file of the same name would give its names to this one's functions.
-      const auto find = [&] {
-        return process_file(static_cast<pid_t>(pid_), file.begin, file.end, file.name, file.inode);
-      };
-      std::string path = !file.path.empty() ? file.path : find();
-      UniqueFd opened = path.empty() ? UniqueFd() : open_file_of(path, file.inode);
-      if (!opened) {
-        path = find();
-        if (!path.empty()) opened = open_file_of(path, file.inode);
-      }
+      const auto pid = static_cast<pid_t>(pid_);
+      UniqueFd opened = file.path.empty()
+                            ? open_mapped_file(pid, {file.begin, file.end, file.name, file.inode, file.device})
+                            : open_program_file(file.path);
       if (!opened) continue;
       const std::string itself = fmt::format("/proc/self/fd/{}", opened.get());
       const std::optional<std::uint64_t> bias = ElfFile(itself).load_bias(file.begin, file.file_offset);
       if (!bias) continue;
       // libdwfl takes a file that is reported again for another one at the same place, and drops both.
       if (!reported_.emplace(fmt::format("{} {}", file.inode, file.name), *bias).second) continue;
-      paths_[{file.inode, file.name}] = path;
-      // By the name libdwfl finds debug information beside the file. It closes the file, if it takes it.
-      const std::string& known_as = path.starts_with("/proc/self/fd/") ? file.name : path;
-      if (::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), known_as.c_str(), opened.get(), *bias,
-                            true) != nullptr) {
-        static_cast<void>(opened.release());
-      }
+      const FileId id = file_id(opened.get());
+      ids_[{file.inode, file.name}] = id;
+      Dwfl_Module* module =
+          ::dwfl_report_elf(session_->dwfl, file_name(file.name).c_str(), file.name.c_str(), opened.get(), *bias, true);
+      if (module == nullptr) continue;
+      static_cast<void>(opened.release());  // it closes the file
+      set_origin(module, session_->origins.emplace_back(FileOrigin{pid, file.name, id}));
     }
     ::dwfl_report_end(session_->dwfl, nullptr, nullptr);
     new_files_.clear();

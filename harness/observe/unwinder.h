@@ -16,6 +16,7 @@
 #include "observe/interpreter.h"
 #include "observe/perf_map.h"
 #include "os/perf_sampler.h"
+#include "os/regular_file.h"
 
 struct Dwfl;  // of elfutils
 
@@ -40,8 +41,9 @@ class Unwinder {
     std::uint64_t end;
     std::uint64_t file_offset;
     std::string name;
-    std::uint64_t inode = 0;  ///< of the file; 0: not known
-    std::string path{};       ///< by which it can be read; empty: to be found when it is needed
+    std::uint64_t inode = 0;   ///< of the file; 0: not known
+    std::string path{};        ///< by which it can be read; empty: to be found when it is needed
+    std::uint64_t device = 0;  ///< that holds the file; 0: not known
   };
 
   void map(const Mapping& mapping);
@@ -79,8 +81,8 @@ class Unwinder {
   [[nodiscard]] std::uint64_t function_start(std::uint64_t address);
   void unwind(Session& session, std::uint64_t frame_pointer);
   void find_frame_pointer(Session& session, const ReadMemory& read);
-  /// The file can be read by it.
-  [[nodiscard]] const std::string& path_of(const Mapping& mapping) const;
+  /// Not known of a file that was not opened.
+  [[nodiscard]] FileId id_of(const Mapping& mapping) const;
   /// A function that has been named before: a look at a symbol table takes as long as the table.
   const Frame* name_again(std::uint64_t address);
   /// The function of a script at an address that is in no file, or nullptr.
@@ -90,9 +92,9 @@ class Unwinder {
   std::shared_ptr<PerfMap> scripts_;
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
-  std::set<std::pair<std::string, std::uint64_t>> reported_;            ///< to the session: file and load bias
-  std::map<std::pair<std::uint64_t, std::string>, std::string> paths_;  ///< by which the files are read
-  std::vector<std::uint64_t> files_;                                    ///< an address in each mapping
+  std::set<std::pair<std::string, std::uint64_t>> reported_;     ///< to the session: file and load bias
+  std::map<std::pair<std::uint64_t, std::string>, FileId> ids_;  ///< of the files that were opened
+  std::vector<std::uint64_t> files_;                             ///< an address in each mapping
   std::uint64_t changes_ = 0;
   std::unique_ptr<Session> session_;
   std::unordered_map<std::uint64_t, Frame> names_;

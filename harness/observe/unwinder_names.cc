@@ -20,9 +20,9 @@ bool is_file(const Unwinder::Mapping& mapping) {
 
 }  // namespace
 
-const std::string& Unwinder::path_of(const Mapping& mapping) const {
-  const auto found = paths_.find({mapping.inode, mapping.name});
-  return found != paths_.end() ? found->second : mapping.name;
+FileId Unwinder::id_of(const Mapping& mapping) const {
+  const auto found = ids_.find({mapping.inode, mapping.name});
+  return found != ids_.end() ? found->second : FileId{};
 }
 
 const std::shared_ptr<PerfMap>& Unwinder::scripts() {
@@ -87,7 +87,7 @@ const Frame& Unwinder::name(std::uint64_t address) {
     if (symbol_entry.st_size > offset) functions_[address - offset] = {address - offset + symbol_entry.st_size, frame};
   } else if (module != nullptr && mapping != nullptr) {
     const CodeStart start = code_start(module, address);
-    const std::string own = libc_function(path_of(*mapping), start.in_file);
+    const std::string own = libc_function(id_of(*mapping), start.in_file);
     if (!own.empty()) {
       frame.function = own;
       frame.offset = address - start.in_memory;
@@ -112,7 +112,7 @@ Fill Unwinder::fill(const PerfEvent& sample) {
   const Mapping* mapping = mapping_of(address);
   Dwfl_Module* module = ::dwfl_addrmodule(opened(), address);
   if (mapping == nullptr || module == nullptr) return Fill::kUnknown;
-  const bool ours = !libc_function(path_of(*mapping), code_start(module, address).in_file).empty();
+  const bool ours = !libc_function(id_of(*mapping), code_start(module, address).in_file).empty();
   return ours && memset_keeps_its_value() ? fill_of_register(sample.registers[kSecondArgument]) : Fill::kUnknown;
 }
 

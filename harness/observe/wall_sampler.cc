@@ -45,7 +45,7 @@ Stack unwound(pid_t process, pid_t thread, const ThreadLook& look, const std::ve
 void map_process(pid_t process, Unwinder& unwinder) {
   for (const ProcessMapping& mapping : process_mappings(process)) {
     if (mapping.executable)
-      unwinder.map({mapping.begin, mapping.end, mapping.file_offset, mapping.name, mapping.inode});
+      unwinder.map({mapping.begin, mapping.end, mapping.file_offset, mapping.name, mapping.inode, "", mapping.device});
   }
 }
 

@@ -1,11 +1,12 @@
 #include "os/elf_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstring>
 
 #include "os/page.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 namespace {
@@ -21,7 +22,12 @@ std::optional<std::vector<GElf_Phdr>> read_segments(Elf* elf, std::size_t count)
 
 }  // namespace
 
-ElfFile::ElfFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+bool is_elf_file(int file) {
+  char begin[SELFMAG];
+  return ::pread(file, &begin[0], SELFMAG, 0) == SELFMAG && std::memcmp(&begin[0], ELFMAG, SELFMAG) == 0;
+}
+
+ElfFile::ElfFile(const std::string& path) : file_(open_program_file(path)) {
   if (!file_ || ::elf_version(EV_CURRENT) == EV_NONE) return;
   elf_ = ::elf_begin(file_.get(), ELF_C_READ, nullptr);
   GElf_Ehdr header;

@@ -11,6 +11,9 @@
 
 namespace zerotax {
 
+/// Whether an open file begins as an ELF file does: libdwfl would unpack one that is compressed, however large that is.
+bool is_elf_file(int file);
+
 /// A program or library file, read by libelf (elfutils): never mapped, so that a file that shrinks meanwhile
 /// causes no signal. For the driver alone: libelf allocates, and a measured process must not load it.
 class ElfFile {
@@ -20,7 +23,8 @@ class ElfFile {
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
-  /// Nothing if the file cannot be read, is not an ELF file, or ends within its header.
+  /// Nothing if the file cannot be read, is not a regular ELF file, is too large (kMostProgramBytes), or ends within
+  /// its header.
   [[nodiscard]] const std::optional<GElf_Ehdr>& header() const { return header_; }
   /// Of the program header table; nothing if the file ends within it.
   [[nodiscard]] const std::optional<std::vector<GElf_Phdr>>& segments() const { return segments_; }

@@ -254,7 +254,7 @@ void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader
       event.begin = reader.take<std::uint64_t>();
       event.end = event.begin + reader.take<std::uint64_t>();
       event.file_offset = reader.take<std::uint64_t>();
-      reader.skip(8);  // device
+      event.device = reader.take_device();
       event.inode = reader.take<std::uint64_t>();
       reader.skip(8);  // generation
       const auto protection = reader.take<std::uint32_t>();

@@ -45,7 +45,8 @@ struct FaultEvent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
-  std::uint64_t inode = 0;  ///< of the file; 0: of none
+  std::uint64_t inode = 0;   ///< of the file; 0: of none
+  std::uint64_t device = 0;  ///< that holds the file
   bool writable = false;
   bool shared = false;
   bool hugetlb = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <linux/perf_event.h>
+#include <sys/sysmacros.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -45,6 +46,11 @@ class PerfRecordReader {
       if (address < static_cast<std::uint64_t>(PERF_CONTEXT_MAX)) chain.push_back(address);
     }
     return chain;
+  }
+  /// The device of a record of a mapping (PERF_RECORD_MMAP2), as fstat(2) numbers it.
+  std::uint64_t take_device() {
+    const auto major = take<std::uint32_t>();
+    return makedev(major, take<std::uint32_t>());
   }
   void skip(std::size_t bytes) { at_ += bytes < left() ? bytes : left(); }
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }

@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,9 +11,13 @@
 #include <sstream>
 
 #include "os/process_info.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 namespace {
+
+/// Whoever writes the file may let us read all of it each time.
+constexpr unsigned kMostBegun = 16;
 
 /// The PID as the process itself knows it: the last of all those that it has (pid_namespaces(7)).
 pid_t own_number(pid_t pid) {
@@ -28,20 +30,10 @@ pid_t own_number(pid_t pid) {
   return pid;
 }
 
-/// The folder /tmp below a root folder, out of which no link leads.
-UniqueFd folder_below(int root) {
-  open_how how{};
-  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, root, "/tmp", &how, sizeof how)));
-  // Before Linux 5.6.
-  if (!fd && errno == ENOSYS) return UniqueFd(::openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  return fd;
-}
-
 }  // namespace
 
-PerfMapFile::PerfMapFile(pid_t pid, std::int64_t not_before_s) : user_(::geteuid()), not_before_s_(not_before_s) {
+PerfMapFile::PerfMapFile(pid_t pid, std::int64_t not_before_s)
+    : user_{::geteuid(), ::getegid()}, not_before_s_(not_before_s) {
   name_ = fmt::format("perf-{}.map", own_number(pid));
   constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
   const auto facts = process_facts(pid);
@@ -51,35 +43,34 @@ PerfMapFile::PerfMapFile(pid_t pid, std::int64_t not_before_s) : user_(::geteuid
     folder_ = UniqueFd(::open("/tmp", kFolder));
     return;
   }
-  user_ = facts->user;
+  user_ = file_user(pid).value_or(user_);
   not_before_s_ = facts->started_s;
   const UniqueFd root(::open(fmt::format("/proc/{}/root", pid).c_str(), kFolder));
   // It has ended, but is not waited for.
   if (!root && errno == ENOENT) folder_ = UniqueFd(::open("/tmp", kFolder));
-  if (root) folder_ = folder_below(root.get());
+  const FileRights rights(user_);
+  if (root && rights) folder_ = find_path(root.get(), "/tmp", Links::kInsideRoot);
 }
 
 bool PerfMapFile::open() {
   if (fd_) return true;
   if (!folder_ || !problem_.empty()) return false;
-  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  UniqueFd fd(::openat(folder_.get(), name_.c_str(), kFlags));
-  if (!fd) {
-    if (errno == ELOOP) problem_ = "it is a link";
-    return false;
+  RegularFile file;
+  {
+    const FileRights rights(user_);
+    if (rights) file = open_regular_file(folder_.get(), name_, Links::kNone, UINT64_MAX);
   }
+  problem_ = file.why;
   struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return false;
+  if (!file || ::fstat(file.fd.get(), &status) != 0) return false;
   // One of an earlier process of this number: this one's may still come.
   if (status.st_mtim.tv_sec + 1 < not_before_s_) return false;
-  if (!S_ISREG(status.st_mode)) {
-    problem_ = "it is not a regular file";
-  } else if (status.st_uid != user_ && status.st_uid != 0) {
-    problem_ = fmt::format("it belongs to user {}, and the process to user {}", status.st_uid, user_);
+  if (status.st_uid != user_.user && status.st_uid != 0) {
+    problem_ = fmt::format("it belongs to user {}, and the process to user {}", status.st_uid, user_.user);
   } else if ((status.st_mode & S_IWOTH) != 0) {
     problem_ = "everybody may write to it";
   } else {
-    fd_ = std::move(fd);
+    fd_ = std::move(file.fd);
   }
   return static_cast<bool>(fd_);
 }
@@ -89,6 +80,10 @@ PerfMapFile::Read PerfMapFile::read(std::string& text) {
   if (!open() || ::fstat(fd_.get(), &status) != 0) return Read::kNothing;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const bool anew = size < offset_;
+  if (anew && ++begun_again_ > kMostBegun) {
+    problem_ = "it was begun again too often: it is no longer read";
+    return Read::kNothing;
+  }
   if (anew) offset_ = 0;
   if (size > kMostBytes)
     problem_ = fmt::format("it is larger than {} MiB: only its beginning is read", kMostBytes >> 20);

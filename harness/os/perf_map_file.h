@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "os/file_rights.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -13,7 +14,8 @@ namespace zerotax {
 /// the process itself sees them, which in a container are others than ours. Source: tools/perf/Documentation/
 /// jit-interface.txt of Linux. It is kept open from when it is first found, so that it can be read after the process's
 /// end, too. Taken only if it belongs to the process's user or to root, is a regular file that not everybody may write
-/// to, and was written to since the process began: whoever else may write to /tmp must not name our frames.
+/// to, and was written to since the process began: whoever else may write to /tmp must not name our frames. It is
+/// opened with the rights of the process's user.
 class PerfMapFile {
  public:
   /// More than any interpreter writes in a day; what is beyond is not read.
@@ -41,12 +43,13 @@ class PerfMapFile {
   bool open();
 
   UniqueFd folder_;  ///< outlives the process's mounts
-  uid_t user_;
+  FileUser user_;
   std::int64_t not_before_s_;
   std::string name_;
   std::string problem_;
   UniqueFd fd_;
   std::uint64_t offset_ = 0;
+  unsigned begun_again_ = 0;
 };
 
 }  // namespace zerotax

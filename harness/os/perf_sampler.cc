@@ -299,7 +299,7 @@ void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader
       event.begin = reader.take<std::uint64_t>();
       event.end = event.begin + reader.take<std::uint64_t>();
       event.file_offset = reader.take<std::uint64_t>();
-      reader.skip(8);  // device
+      event.device = reader.take_device();
       event.inode = reader.take<std::uint64_t>();
       reader.skip(8);  // generation
       reader.skip(4);  // protection

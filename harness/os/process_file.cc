@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <optional>
+
+#include "os/file_rights.h"
 #include "os/kernel_version.h"
 
 namespace zerotax {
@@ -13,63 +16,59 @@ namespace {
 /// linux/magic.h. The events of kernels before 6.18 have the inode below ("perf/core: Fix MMAP2 event device with
 /// backing files"), which is not that of the name where layers lie on several file systems.
 constexpr auto kOverlay = 0x794c7630;
+/// fstat(2) gives the number of a subvolume, and the kernel's other interfaces that of the file system.
+constexpr auto kBtrfs = 0x9123683e;
 /// As root the files of every container on the machine come by.
 constexpr std::size_t kMostOpen = 256;
+constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
-/// Whether a file with this status, on a file system that `find_system` looks up, is of this inode.
-template <typename FindSystem>
-bool is_of(const struct stat& status, std::uint64_t inode, const FindSystem& find_system) {
-  if (inode == 0 || status.st_ino == inode) return true;
-  if (kernel_is_at_least(6, 18)) return false;
-  struct statfs system {};
-  return find_system(&system) == 0 && system.f_type == kOverlay;
-}
-
-bool is_file(const std::string& path, std::uint64_t inode) {
+bool is_of(int opened, const MappedFile& file) {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 &&
-         is_of(status, inode, [&](struct statfs* system) { return ::statfs(path.c_str(), system); });
-}
-
-bool is_same(const std::string& one, const std::string& other) {
-  struct stat first {};
-  struct stat second {};
-  return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
+  struct statfs system {};
+  if (::fstat(opened, &status) != 0 || ::fstatfs(opened, &system) != 0) return false;
+  const bool overlay = system.f_type == kOverlay;
+  const bool inode = file.inode == 0 || status.st_ino == file.inode || (overlay && !kernel_is_at_least(6, 18));
+  const bool device = file.device == 0 || status.st_dev == file.device || overlay || system.f_type == kBtrfs;
+  return inode && device;
 }
 
 }  // namespace
 
-std::string process_file(pid_t pid, std::uint64_t begin, std::uint64_t end, const std::string& name,
-                         std::uint64_t inode) {
-  // While it lives, its own root folder says more than a name does: another file system may have the same number.
-  const std::string in_root = fmt::format("/proc/{}/root{}", pid, name);
-  if (is_file(in_root, inode)) return is_same(in_root, name) ? name : in_root;
-  if (is_file(name, inode)) return name;
-  const std::string itself = fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, begin, end);
-  return is_file(itself, inode) ? itself : "";
+std::vector<UniqueFd> root_folders(pid_t pid) {
+  std::vector<UniqueFd> roots;
+  if (pid > 0) {
+    UniqueFd own(::open(fmt::format("/proc/{}/root", pid).c_str(), kFolder));
+    if (own) roots.push_back(std::move(own));
+  }
+  UniqueFd ours(::open("/", kFolder));
+  if (ours) roots.push_back(std::move(ours));
+  return roots;
 }
 
-UniqueFd open_file_of(const std::string& path, std::uint64_t inode) {
-  UniqueFd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status {};
-  const bool same = opened && ::fstat(opened.get(), &status) == 0 &&
-                    is_of(status, inode, [&](struct statfs* system) { return ::fstatfs(opened.get(), system); });
-  return same ? std::move(opened) : UniqueFd();
+UniqueFd open_mapped_file(pid_t pid, const MappedFile& file) {
+  UniqueFd itself = open_program_file(fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, file.begin, file.end));
+  if (itself && is_of(itself.get(), file)) return itself;
+  const std::optional<FileUser> user = file_user(pid);
+  const std::vector<UniqueFd> roots = root_folders(pid);
+  std::optional<FileRights> rights;
+  if (user) rights.emplace(*user);
+  if (rights && !*rights) return {};
+  for (const UniqueFd& root : roots) {
+    // The kernel's names hold no links.
+    UniqueFd found = open_regular_file(root.get(), file.name, Links::kNone, kMostProgramBytes).fd;
+    if (found && is_of(found.get(), file)) return found;
+  }
+  return {};
 }
 
-std::string ProcessFiles::find(pid_t pid, std::uint64_t begin, std::uint64_t end, const std::string& name,
-                               std::uint64_t inode) {
-  std::string path = process_file(pid, begin, end, name, inode);
-  if (path.empty()) return path;
-  UniqueFd opened = open_file_of(path, inode);
-  struct stat status {};
-  if (!opened || ::fstat(opened.get(), &status) != 0) return path;
-  const std::pair<std::uint64_t, std::uint64_t> file{status.st_dev, status.st_ino};
-  auto found = open_.find(file);
+std::string ProcessFiles::find(pid_t pid, const MappedFile& file) {
+  UniqueFd opened = open_mapped_file(pid, file);
+  if (!opened) return "";
+  const FileId id = file_id(opened.get());
+  auto found = open_.find(id);
   if (found == open_.end()) {
-    if (open_.size() >= kMostOpen) return path;
-    found = open_.emplace(file, std::move(opened)).first;
+    if (open_.size() >= kMostOpen) return "";
+    found = open_.emplace(id, std::move(opened)).first;
   }
   return fmt::format("/proc/self/fd/{}", found->second.get());
 }

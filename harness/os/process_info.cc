@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -75,13 +76,22 @@ std::optional<ProcessMapping> parse_mapping(const std::string& line) {
   unsigned long long end = 0;
   unsigned long long offset = 0;
   unsigned long long inode = 0;
+  unsigned major = 0;
+  unsigned minor = 0;
   char flags[5]{};
   int name = 0;
-  if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %*s %llu %n", &begin, &end, &flags[0], &offset, &inode, &name) != 5)
+  if (std::sscanf(line.c_str(), "%llx-%llx %4s %llx %x:%x %llu %n", &begin, &end, &flags[0], &offset, &major, &minor,
+                  &inode, &name) != 7)
     return std::nullopt;
-  return ProcessMapping{
-      begin,           end,  offset, flags[1] == 'w', flags[3] == 's', line.substr(static_cast<std::size_t>(name)),
-      flags[2] == 'x', inode};
+  return ProcessMapping{begin,
+                        end,
+                        offset,
+                        flags[1] == 'w',
+                        flags[3] == 's',
+                        line.substr(static_cast<std::size_t>(name)),
+                        flags[2] == 'x',
+                        inode,
+                        makedev(major, minor)};
 }
 
 std::vector<ProcessMapping> process_mappings(pid_t pid) {

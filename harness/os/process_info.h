@@ -43,7 +43,8 @@ struct ProcessMapping {
   bool shared;
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
   bool executable = false;
-  std::uint64_t inode = 0;  ///< of the file; 0: of none
+  std::uint64_t inode = 0;   ///< of the file; 0: of none
+  std::uint64_t device = 0;  ///< that holds the file
 };
 
 /// Nothing if it is not such a line.

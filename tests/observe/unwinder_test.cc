@@ -134,8 +134,8 @@ TEST(Unwinder, OfASampleOutsideUserModeHasNothing) {
 }
 
 TEST(LibcFunction, IsKnownByItsAddressInOurOwnLibraryOnly) {
-  EXPECT_EQ(libc_function("/bin/true", 0x1000), "");
-  EXPECT_EQ(libc_function("/no/such/file", 0), "");
+  EXPECT_EQ(libc_function(file_id("/bin/true"), 0x1000), "");
+  EXPECT_EQ(libc_function(file_id("/no/such/file"), 0), "");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "os/process_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,47 +18,67 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::uint64_t inode_of(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
-}
-
 /// Two files, of which the second takes the name of the first later.
 class Replaced : public testing::Test {
  protected:
   Replaced() {
     std::string folder = (std::filesystem::temp_directory_path() / "process-file-XXXXXX").string();
     folder_ = ::mkdtemp(folder.data());
-    name_ = folder_ + "/program";
-    std::ofstream(name_) << "mine";
+    file_.name = folder_ + "/program";
+    std::ofstream(file_.name) << "mine";
     std::ofstream(folder_ + "/other") << "other's";
-    inode_ = inode_of(name_);
+    const FileId id = file_id(file_.name);
+    file_.inode = id.inode;
+    file_.device = id.device;
   }
   ~Replaced() override { std::filesystem::remove_all(folder_); }
-  void replace() const { std::filesystem::rename(folder_ + "/other", name_); }
+  void replace() const { std::filesystem::rename(folder_ + "/other", file_.name); }
+  bool opens(const MappedFile& file) { return static_cast<bool>(open_mapped_file(::getpid(), file)); }
 
   std::string folder_;
-  std::string name_;
-  std::uint64_t inode_ = 0;
+  MappedFile file_;
 };
 
 TEST_F(Replaced, AFileThatWasFoundStaysTheSame) {
   ProcessFiles files;
-  const std::string path = files.find(::getpid(), 0, 0, name_, inode_);
+  const std::string path = files.find(::getpid(), file_);
   EXPECT_EQ(text_of(path), "mine");
   replace();
-  EXPECT_EQ(text_of(name_), "other's");
+  EXPECT_EQ(text_of(file_.name), "other's");
   EXPECT_EQ(text_of(path), "mine");
   // It is open already; by its name it is not found any more.
-  EXPECT_EQ(process_file(::getpid(), 0, 0, name_, inode_), "");
+  EXPECT_EQ(files.find(::getpid(), file_), "");
 }
 
 TEST_F(Replaced, AnotherFileOfTheNameIsNotOpened) {
-  EXPECT_TRUE(open_file_of(name_, inode_));
+  EXPECT_TRUE(opens(file_));
   replace();
-  EXPECT_FALSE(open_file_of(name_, inode_));
-  EXPECT_TRUE(open_file_of(name_, 0));
-  EXPECT_FALSE(open_file_of(folder_ + "/none", 0));
+  EXPECT_FALSE(opens(file_));
+  EXPECT_TRUE(opens({0, 0, file_.name})) << "which inode is meant is not known";
+  EXPECT_FALSE(opens({0, 0, folder_ + "/none"}));
+}
+
+TEST_F(Replaced, AFileOfThisNumberOnAnotherDeviceIsNotOpened) {
+  ASSERT_TRUE(opens(file_));
+  MappedFile elsewhere = file_;
+  ++elsewhere.device;
+  // There, the kernel's numbers are not those of fstat(2).
+  if (opens(elsewhere)) GTEST_SKIP() << "the temporary folder lies on overlayfs or btrfs";
+}
+
+TEST_F(Replaced, WhatIsNoRegularFileIsNeverOpened) {
+  const std::string name = folder_ + "/pipe";
+  ASSERT_EQ(::mkfifo(name.c_str(), 0600), 0);
+  EXPECT_FALSE(opens({0, 0, name, file_id(name).inode, file_id(name).device}));
+  EXPECT_FALSE(opens({0, 0, folder_}));
+  EXPECT_FALSE(opens({0, 0, "/dev/null"}));
+}
+
+TEST_F(Replaced, ALinkIsNotFollowed) {
+  ASSERT_EQ(::symlink(file_.name.c_str(), (folder_ + "/link").c_str()), 0);
+  EXPECT_FALSE(opens({0, 0, folder_ + "/link", file_.inode, file_.device}));
+  ASSERT_EQ(::symlink(folder_.c_str(), (folder_ + "/around").c_str()), 0);
+  EXPECT_FALSE(opens({0, 0, folder_ + "/around/program", file_.inode, file_.device}));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "os/elf_file.h"
-#include "os/process_file.h"
 #include "os/processor.h"
 #include "record/outside/functions.h"
 
@@ -72,10 +71,11 @@ Spot PlaceFinder::spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unw
   const Unwinder::Mapping* mapping = unwinder.mapping_of(address);
   if (frame.script != Frame::Script::kNone || mapping == nullptr || !mapping->name.starts_with('/')) return spot;
   spot.name = mapping->name;
+  spot.pid = pid;
   File& file = files_[{pid, mapping->begin, mapping->inode, mapping->name}];
   if (file.path.empty()) {
-    file.path = !mapping->path.empty() ? mapping->path
-                                       : process_file(pid, mapping->begin, mapping->end, mapping->name, mapping->inode);
+    const MappedFile mapped{mapping->begin, mapping->end, mapping->name, mapping->inode, mapping->device};
+    file.path = !mapping->path.empty() ? mapping->path : opened_.find(pid, mapped);
     file.bias = ElfFile(file.path).load_bias(mapping->begin, mapping->file_offset).value_or(mapping->begin);
   }
   spot.path = file.path;
@@ -90,7 +90,7 @@ std::vector<NamedFrame> name_spots(const std::vector<Spot>& spots, Symbols& symb
       frames.push_back(frame_of_script({spot.frame.function, spot.frame.module, 0}));
       continue;
     }
-    NamedFrame frame = symbols.frame(spot.path, {}, spot.address);
+    NamedFrame frame = symbols.frame(spot.path, {}, spot.address, spot.pid, spot.name);
     if (!spot.name.empty()) frame.module = spot.name;
     if (!is_address(spot.frame.function)) frame.function = spot.frame.function;
     frames.push_back(std::move(frame));

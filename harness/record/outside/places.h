@@ -13,6 +13,7 @@
 #include "observe/symbols.h"
 #include "observe/unwinder.h"
 #include "os/perf_sampler.h"
+#include "os/process_file.h"
 
 namespace zerotax::record {
 
@@ -22,6 +23,7 @@ struct Spot {
   std::string name;  ///< of its file, and where that can be read
   std::string path;
   std::uint64_t address = 0;  ///< in the file
+  pid_t pid = 0;              ///< that has the file mapped
 };
 
 /// Finds the place of a sample: its call stack without the functions inside that work for whoever called them.
@@ -43,6 +45,7 @@ class PlaceFinder {
     std::uint64_t bias = 0;
   };
 
+  ProcessFiles opened_;
   /// By process, where it is mapped, inode and name.
   std::map<std::tuple<pid_t, std::uint64_t, std::uint64_t, std::string>, File> files_;
 };

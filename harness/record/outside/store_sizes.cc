@@ -60,6 +60,7 @@ std::optional<std::uint64_t> breakpoint_offset(const ElfFile& file, std::uint64_
 
 StoringFunctions storing_functions(const std::string& path) {
   const ElfFile file(path);
+  const FileId id = file_id(path);
   StoringFunctions found;
   std::set<std::uint64_t> offsets;
   const auto add = [&](const std::string& name, std::uint64_t offset) {
@@ -72,11 +73,11 @@ StoringFunctions storing_functions(const std::string& path) {
     }
   };
   for (const ElfFile::Function& function : file.functions()) {
-    const std::string own = libc_function(path, function.address);
+    const std::string own = libc_function(id, function.address);
     add(own.empty() ? function.name : own, function.file_offset);
   }
   // A stripped C library names only what picks them.
-  for (const auto& [name, address] : libc_functions(path)) {
+  for (const auto& [name, address] : libc_functions(id)) {
     if (const auto offset = file.offset_of(address)) add(name, *offset);
   }
   return found;
@@ -125,7 +126,7 @@ StoreSizesWatch::~StoreSizesWatch() {
 void StoreSizesWatch::find_functions(pid_t pid) {
   for (const ProcessMapping& mapped : process_mappings(pid)) {
     if (!mapped.executable || mapped.inode == 0) continue;
-    const std::string path = files_.find(pid, mapped.begin, mapped.end, mapped.name, mapped.inode);
+    const std::string path = files_.find(pid, {mapped.begin, mapped.end, mapped.name, mapped.inode, mapped.device});
     if (path.empty() || !looked_.insert(path).second) continue;
     StoringFunctions found = storing_functions(path);
     for (StoringFunction& each : found.watched) functions_.push_back(std::move(each));
@@ -216,7 +217,8 @@ Spot StoreSizesWatch::spot_of(pid_t pid, std::uint64_t address) {
     for (const ProcessMapping& mapped : process_mappings(each)) {
       if (!mapped.executable || mapped.inode == 0 || address < mapped.begin || address >= mapped.end) continue;
       spot.name = mapped.name;
-      spot.path = files_.find(each, mapped.begin, mapped.end, mapped.name, mapped.inode);
+      spot.path = files_.find(each, {mapped.begin, mapped.end, mapped.name, mapped.inode, mapped.device});
+      spot.pid = each;
       // Within the call, which the address lies behind.
       spot.address -= 1 + ElfFile(spot.path).load_bias(mapped.begin, mapped.file_offset).value_or(mapped.begin);
       return spot;
