@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <initializer_list>
 #include <sstream>
+#include <string_view>
 
 #include "os/elf_file.h"
 #include "os/processor.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 namespace {
@@ -89,22 +89,18 @@ Refusal why_not_elf(const std::string& path) {
 }
 
 Refusal judge(const std::string& path, int depth) {
-  std::ifstream file(path, std::ios::binary);
+  const UniqueFd file = open_program_file(path);
   // What may be executed but not read cannot be judged: the program will show.
   if (!file) return {};
-  char begin[SELFMAG];
-  file.read(&begin[0], SELFMAG);
-  const auto got = static_cast<std::size_t>(file.gcount());
-  if (got == SELFMAG && std::memcmp(&begin[0], ELFMAG, SELFMAG) == 0) return why_not_elf(path);
-  if (got < 2 || std::memcmp(&begin[0], "#!", 2) != 0 || depth == 0) {
+  if (is_elf_file(file.get())) return why_not_elf(path);
+  char begin[2 + kScriptLine];
+  const ssize_t got = ::pread(file.get(), &begin[0], sizeof begin, 0);
+  const std::string_view text(&begin[0], got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (!text.starts_with("#!") || depth == 0) {
     return {"is neither an ELF program nor a script that names its interpreter"};
   }
-  file.clear();
-  file.seekg(2);
-  std::string line;
-  std::getline(file, line);
   std::string interpreter;
-  std::istringstream(line.substr(0, kScriptLine)) >> interpreter;
+  std::istringstream(std::string(text.substr(2, text.find('\n') - 2))) >> interpreter;
   if (!is_executable_file(interpreter)) return {"names an interpreter that cannot be run: '" + interpreter + "'"};
   Refusal refusal = judge(interpreter, depth - 1);
   if (!refusal.why.empty()) refusal.why = "is run by " + interpreter + ", which " + refusal.why;
