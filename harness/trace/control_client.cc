@@ -36,12 +36,23 @@ std::string text_of(const char (&text)[N]) {
   return {text, ::strnlen(text, N)};
 }
 
+/// The process chooses the path: a device that lies there would be opened by root. Nothing, with errno, if that is not
+/// possible.
+UniqueFd open_if_regular(const std::string& path) {
+  const UniqueFd found(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!found || ::fstat(found.get(), &status) != 0) return {};
+  errno = S_ISLNK(status.st_mode) ? ELOOP : EINVAL;
+  if (!S_ISREG(status.st_mode)) return {};
+  return UniqueFd(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+}
+
 }  // namespace
 
 ControlClient::ControlClient(pid_t pid, const std::string& folder) : pid_(pid) {
   started_ = check_controllable(pid);
   const std::string path = control_path(pid, folder);
-  file_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  file_ = open_if_regular(path);
   if (!file_) refuse_control_file(pid, path, errno);
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
