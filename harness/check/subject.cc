@@ -14,6 +14,7 @@
 #include "check/plan.h"
 #include "os/input_file.h"
 #include "run/allocators.h"
+#include "run/file_variables.h"
 
 namespace zerotax::check {
 namespace {
@@ -97,8 +98,9 @@ void match_settings(CheckSubject& subject, bool force) {
                                         env_text(env), env_text(allocator.env)));
     return;
   }
-  // A file may name what no command line may.
-  for (const auto& [key, value] : env) parse_env_word(fmt::format("{}:{}={}", allocator.name, key, value));
+  announce_variables(
+      subject.path, allocator.name, env,
+      fmt::format("to set it yourself, give --env {}:KEY=VALUE; to leave it out, --force", allocator.name));
   allocator.env = env;
   subject.notes.push_back(fmt::format("Measured with {}, as the baseline was.", env_text(env)));
 }

@@ -1,18 +1,16 @@
 #include "history/foreign_repository.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "base/error.h"
+#include "os/file_owner.h"
 #include "os/input_file.h"
 
 namespace zerotax::history {
@@ -85,15 +83,6 @@ fs::path git_folder_at(const fs::path& folder) {
   return {};
 }
 
-/// Whether a file is of this user, of root, or of who called sudo.
-bool is_trusted(const fs::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return false;
-  if (status.st_uid == 0 || status.st_uid == ::geteuid()) return true;
-  const char* caller = ::geteuid() == 0 ? std::getenv("SUDO_UID") : nullptr;
-  return caller != nullptr && std::to_string(status.st_uid) == caller;
-}
-
 fs::path git_folder_of(const std::string& folder) {
   std::error_code failure;
   const fs::path start = fs::canonical(folder, failure);
@@ -103,7 +92,7 @@ fs::path git_folder_of(const std::string& folder) {
   for (fs::path at = start;; at = at.parent_path()) {
     fs::path found = git_folder_at(at);
     // A stranger's repository in /tmp would otherwise decide what is built.
-    if (!found.empty() && at != start && !is_trusted(found)) {
+    if (!found.empty() && at != start && !is_of_trusted_user(found.string())) {
       throw UsageError(fmt::format("--repo '{}' is below {}, a repository of another user", folder, at.string()),
                        fmt::format("to build what that user wrote, give --repo {}", at.string()));
     }

@@ -22,6 +22,7 @@
 #include "programs/verdict.h"
 #include "run/allocators.h"
 #include "run/experiment.h"
+#include "run/file_variables.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 
@@ -226,7 +227,11 @@ Subject subject_of(const Request& request) {
   }
   Baseline baseline = read_baseline(request.baseline);
   subject.blessed = program_to_check(baseline, target, request.baseline);
-  if (request.env.empty()) target.env = subject.blessed.env;
+  if (request.env.empty()) {
+    announce_variables(request.baseline, target.name, subject.blessed.env,
+                       fmt::format("to set it yourself, give --env {}:KEY=VALUE", target.name));
+    target.env = subject.blessed.env;
+  }
   subject.other_settings = subject.blessed.env != target.env;
   return subject;
 }

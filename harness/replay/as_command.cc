@@ -19,6 +19,7 @@
 #include "replay/process/prepared.h"
 #include "replay/run.h"
 #include "run/allocators.h"
+#include "run/file_variables.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 
@@ -59,6 +60,7 @@ std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::stri
       const EnvWord word = parse_env_word(each.name + ":" + setting);
       each.env[word.key] = word.value;
     }
+    announce_variables(path, each.name, each.env, "record again without it");
     return {each};
   }
   throw UsageError(fmt::format("{} was recorded under {}, which is not built in", path, file.about().allocator),

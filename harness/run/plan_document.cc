@@ -5,7 +5,9 @@
 #include "base/fields.h"
 #include "base/size.h"
 #include "meter/sample_block.h"
+#include "os/file_owner.h"
 #include "run/allocators.h"
+#include "run/file_variables.h"
 #include "run/make_plan.h"
 
 namespace zerotax {
@@ -41,16 +43,38 @@ PointSpec point_from_json(const Json& json, const Plan& plan) {
                    "measure again into a new folder");
 }
 
+constexpr const char* kAnew = "measure again into a new folder";
+
+/// Prints what a plan chooses: libraries are code. Throws UsageError for what a plan of another user, or from a
+/// download, could choose.
+void announce_allocator(const std::string& file, const Allocator& allocator) {
+  announce_variables(file, allocator.name, allocator.env, kAnew);
+  if (!allocator.preload) return;
+  const std::string& library = *allocator.preload;
+  if (!library.starts_with('/')) {
+    throw UsageError(fmt::format("the plan names the library {}, which is no absolute path", library), kAnew);
+  }
+  for (const std::string& each : {file, library}) {
+    if (is_of_trusted_user(each)) continue;
+    throw UsageError(
+        fmt::format("the plan names the library {}, but another user can write to {}", library,
+                    each == file ? "the plan" : "the library"),
+        fmt::format("to use the library, start a new run with --allocator {}={}", allocator.name, library));
+  }
+  fmt::print(stderr, "zerotax: library from {} for {}: {}\n", file, allocator.name, library);
+}
+
 /// The allocators of a plan, as they are here. Throws UsageError if one has another version now.
 std::vector<Allocator> allocators_from_json(const Json& json, const std::string& file) {
   std::vector<std::string> words;
   std::vector<std::string> env_words;
   for (const Json& entry : json) {
     const std::string name = entry.at("name");
-    words.push_back(entry.at("preload").is_null() ? name : name + "=" + entry.at("preload").get<std::string>());
-    for (const auto& [key, value] : entry.at("env").items()) {
-      env_words.push_back(fmt::format("{}:{}={}", name, key, value.get<std::string>()));
-    }
+    Allocator named{name, "", std::nullopt, entry.at("env").get<std::map<std::string, std::string>>(), ""};
+    if (!entry.at("preload").is_null()) named.preload = entry.at("preload").get<std::string>();
+    announce_allocator(file, named);
+    words.push_back(named.preload ? name + "=" + *named.preload : name);
+    for (const auto& [key, value] : named.env) env_words.push_back(fmt::format("{}:{}={}", name, key, value));
   }
   std::vector<Allocator> allocators = resolve_allocators(words, env_words);
   for (std::size_t i = 0; i < allocators.size(); ++i) {

@@ -139,7 +139,8 @@ def test_a_recipes_missing_tool_is_named_with_its_package(project, tmp_path):
 
 def test_a_library_outside_the_versions_folders_is_refused(project, tmp_path):
     (tmp_path / "libmine.so").write_bytes(b"not of the version")
-    for library in ("../../libmine.so", "..", "a/../../libmine.so", "{build}/../x.so", "{source}/..", str(tmp_path / "libmine.so")):
+    for library in ("../../libmine.so", "..", "a/../../libmine.so", "{build}/../x.so", "{source}/..",
+                    str(tmp_path / "libmine.so")):
         refused(run("history", project, tmp_path, "--build", "true", "--library", library, *QUICK, "--tags", "v1"),
                 "not below a version's files")
     recipe = {"schema": "zerotax.recipe/1", "allocator": "x", "build": ["true"], "library": ["x.so"], "beside": ["../*"]}

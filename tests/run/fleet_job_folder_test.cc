@@ -26,6 +26,13 @@ TEST_F(JobFolderTest, ReadsThePlanThatItWrote) {
   EXPECT_TRUE(read->timed);
 }
 
+TEST_F(JobFolderTest, ATokenThatAShellWouldRunIsRefused) {
+  JobPlan hostile = plan();
+  hostile.token = "x ]; touch sprung; [ x";
+  job().create(hostile);
+  EXPECT_THROW(static_cast<void>(job().read_plan()), UsageError);
+}
+
 TEST_F(JobFolderTest, OfAJobThatCouldNotBeginNothingIsLeft) {
   JobFolder made = job();
   made.create(plan());

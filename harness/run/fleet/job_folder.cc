@@ -58,7 +58,10 @@ std::string JobFolder::log(std::size_t shard) const { return file(fmt::format("l
 
 std::optional<JobPlan> JobFolder::read_plan() const {
   if (!is_there(file("fleet.json"))) return std::nullopt;
-  return read_document(file("fleet.json"), "fleet", kAgain).get<JobPlan>();
+  auto plan = read_document(file("fleet.json"), "fleet", kAgain).get<JobPlan>();
+  // A shell will read the token in task.sh.
+  if (plan.token.find_first_not_of("0123456789abcdef") == std::string::npos) return plan;
+  throw UsageError(fmt::format("{} is damaged: invalid token", file("fleet.json")), kAgain);
 }
 
 void JobFolder::create(const JobPlan& plan) {

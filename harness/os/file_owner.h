@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace zerotax {
+
+/// Whether only this user, root, or the user who called sudo can have written a file. False if there is no file.
+bool is_of_trusted_user(const std::string& path);
+
+}  // namespace zerotax
