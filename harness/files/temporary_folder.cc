@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "os/folder_lock.h"
+#include "os/machine_trouble.h"
 
 namespace zerotax {
 
@@ -55,6 +57,11 @@ TemporaryFolder::TemporaryFolder(const std::string& what, const std::string& par
                        "point TMPDIR at a writable folder");
   }
   lock_ = lock_folder(path_);
+  if (lock_ || (errno != EMFILE && errno != ENFILE)) return;
+  // Nobody would remove it after a kill.
+  const int reason = errno;
+  ::rmdir(path_.c_str());
+  throw call_trouble(path_ + " cannot be locked", reason);
 }
 
 TemporaryFolder::~TemporaryFolder() { remove_locked_folder(path_); }

@@ -4,7 +4,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace zerotax {
@@ -20,12 +22,14 @@ UniqueFd make_file(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-std::vector<std::string> entries_of(const std::string& folder) {
+/// Nothing if they cannot be listed.
+std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code failure;
   for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::end(entry); entry.increment(failure)) {
     paths.push_back(entry->path().string());
   }
+  if (failure) return std::nullopt;
   return paths;
 }
 
@@ -47,16 +51,21 @@ UniqueFd lock_folder(const std::string& folder) {
   const std::string path = folder + "/new";
   UniqueFd lock = make_file(path);
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || ::rename(path.c_str(), lock_file(folder).c_str()) != 0) {
+    const int reason = errno;
     ::unlink(path.c_str());
     lock.reset();
+    errno = reason;
   }
   return lock;
 }
 
 void remove_locked_folder(const std::string& folder) {
   const std::string lock = lock_file(folder);
+  const auto entries = entries_of(folder);
+  // Without a descriptor to list it by, as of a process that has used them all, it stays for the next sweep.
+  if (!entries) return;
   std::error_code ignored;
-  for (const std::string& path : entries_of(folder)) {
+  for (const std::string& path : *entries) {
     if (path != lock) fs::remove_all(path, ignored);
   }
   ::unlink(lock.c_str());
@@ -66,7 +75,7 @@ void remove_locked_folder(const std::string& folder) {
 
 void remove_dead_folders(const std::string& parent,
                          const std::function<bool(const std::string& name, mode_t permissions)>& is_ours) {
-  for (const std::string& folder : entries_of(parent)) {
+  for (const std::string& folder : entries_of(parent).value_or(std::vector<std::string>())) {
     struct stat status {};
     if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
         !is_ours(fs::path(folder).filename().string(), status.st_mode & kPermissions)) {

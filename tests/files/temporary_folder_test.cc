@@ -1,6 +1,7 @@
 #include "files/temporary_folder.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "os/pipe.h"
 #include "temporary_folder.h"
 
@@ -187,6 +189,38 @@ TEST_F(TemporaryFolderTest, IsNotKeptByAProgramThatItsProcessStarted) {
   sweep();
   EXPECT_EQ(entries(), 0U) << word;
   EXPECT_EQ(::kill(std::stoi(word), SIGKILL), 0) << "it lives still";
+}
+
+/// Lets this process open no more files.
+void use_all_descriptors() {
+  const rlimit few{32, 32};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  while (::open("/dev/null", O_RDONLY) >= 0) {
+  }
+}
+
+TEST_F(TemporaryFolderTest, OfAProcessThatHasNoDescriptorLeftIsRemovedByTheNext) {
+  Process process([](const auto& /*say*/) {
+    const TemporaryFolder folder("history");
+    std::ofstream(folder.file("output")) << "x";
+    use_all_descriptors();
+  });
+  EXPECT_EQ(process.wait(), 0);
+  sweep();
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(TemporaryFolderTest, IsNotMadeWithoutADescriptorForItsLock) {
+  Process process([this](const auto& /*say*/) {
+    use_all_descriptors();
+    try {
+      const TemporaryFolder folder("history", parent());
+      ::_exit(1);
+    } catch (const MachineError&) {
+    }
+  });
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_EQ(entries(), 0U);
 }
 
 TEST_F(TemporaryFolderTest, WithoutALockIsSomebodyElses) {
