@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "files/shared_file.h"
 #include "os/page.h"
 #include "os/pipe.h"
 #include "os/process_info.h"
@@ -54,11 +55,8 @@ ForkTarget::ForkTarget(const ForkTargetSize& size) {
   if (::access(program.c_str(), X_OK) != 0) {
     throw MachineError(fmt::format("{} is missing: this build had no static C library", program), kBuild);
   }
-  const UniqueFd record(::memfd_create("zerotax-fork", 0));
-  if (!record || ::ftruncate(record.get(), sizeof(ForkRun)) != 0) {
-    throw MachineError(fmt::format("shared memory is unavailable ({})", std::strerror(errno)), "free some memory");
-  }
-  void* memory = ::mmap(nullptr, sizeof(ForkRun), PROT_READ | PROT_WRITE, MAP_SHARED, record.get(), 0);
+  const SharedFile record("zerotax-fork", sizeof(ForkRun));
+  void* memory = ::mmap(nullptr, sizeof(ForkRun), PROT_READ | PROT_WRITE, MAP_SHARED, record.fd(), 0);
   if (memory == MAP_FAILED) throw MachineError("shared memory is unavailable", "free some memory");
   record_ = static_cast<ForkRun*>(memory);
   record_->magic = kForkRunMagic;
@@ -69,8 +67,9 @@ ForkTarget::ForkTarget(const ForkTargetSize& size) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, to.read_end.get(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, from.write_end.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, record.fd(), record.fd());  // is inherited
   std::vector<std::string> words{program,
-                                 std::to_string(record.get()),
+                                 std::to_string(record.fd()),
                                  fmt::format("populated={}", size.populated_bytes),
                                  "kind=" + size.kind,
                                  fmt::format("mappings={}", size.mappings),

@@ -4,17 +4,25 @@
 #include <string>
 #include <vector>
 
-#include "os/unique_fd.h"
+#include "files/shared_file.h"
 #include "record/preload/arena.h"
 
 namespace zerotax::record {
 
-/// The file that recorded programs write into: sparse, in a private folder of /dev/shm or the temporary folder, removed
-/// at the end of this object, or by the next one if the command is killed. Root's is writable by anybody who knows its
-/// name, so that a program which drops its privileges can still be followed.
+/// A process whose part of the arena does not hold what the library writes there.
+struct DamagedSlot {
+  std::int32_t pid = 0;
+  std::string executable;
+};
+
+/// The memory that recorded programs write into (files/shared_file.h): sparse, and gone with its last user. Programs
+/// inherit its descriptor; those of our user that closed it open it below /proc. A program that changed its user and
+/// closed the descriptor is not followed.
+///
+/// Any recorded program may write anything into it. All that is read here is copied once and then checked.
 class RecordArena {
  public:
-  /// Throws MachineError if no such file can be made.
+  /// Throws MachineError if there is no such memory.
   RecordArena();
   ~RecordArena();
   RecordArena(const RecordArena&) = delete;
@@ -23,35 +31,43 @@ class RecordArena {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Has programs count the peak of their live heap. For runs that are not timed; before the program starts.
-  void count_live_heap() { arena_->counts_live_heap = 1; }
-  [[nodiscard]] bool counts_live_heap() const { return arena_->counts_live_heap != 0; }
+  void count_live_heap() { arena_->counts_live_heap = counts_live_heap_ = 1; }
+  [[nodiscard]] bool counts_live_heap() const { return counts_live_heap_ != 0; }
 
-  /// Copies of the current state; running processes keep writing to the file. Each call copies what is new
-  /// since the last.
+  /// Copies of the current state; running processes keep writing to the memory. Each call copies what is new since the
+  /// last.
   [[nodiscard]] std::vector<const ProcessSlot*> processes();
+  /// Processes that `processes` left out, for their slots are damaged.
+  [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
+  /// As of the last call of `processes`.
   [[nodiscard]] std::vector<const ExecEntry*> execs() const;
   /// Slots that processes have claimed.
   [[nodiscard]] std::size_t slots_used() const;
-  /// The beginning of a slot, up to its tables, as it is from now on: to be given back. nullptr if it cannot be mapped.
+  /// The beginning of a slot, up to its tables, as it is from now on: to be given back. nullptr if it cannot be mapped,
+  /// or is not ready.
   [[nodiscard]] const ProcessSlot* watch_slot(std::size_t index) const;
   static void unwatch(const ProcessSlot* head);
-  /// Bytes of memory or disk that the file takes up now: what recording costs beside the processes.
+  /// Bytes of memory that it takes up now: what recording costs beside the processes.
   [[nodiscard]] std::uint64_t used_bytes() const;
   /// The marks so far, in their order.
-  [[nodiscard]] std::vector<const Mark*> marks() const;
-  /// Processes that found no slot.
+  [[nodiscard]] std::vector<const Mark*> marks();
+  /// Processes that found no slot, or whose slots are more than are read.
   [[nodiscard]] std::size_t lost_processes() const;
 
  private:
-  /// The bytes of the file at an offset, in memory of our own.
-  [[nodiscard]] void* copy(std::size_t offset, std::size_t bytes) const;
+  /// The bytes of the memory at an offset, in memory of our own.
+  [[nodiscard]] void* copy(std::size_t offset, std::size_t bytes);
+  void copy_head();
 
-  std::string folder_;
+  SharedFile file_;
   std::string path_;
-  UniqueFd lock_;  ///< of the folder: the next recording removes what has none
-  UniqueFd fd_;
   Arena* arena_ = nullptr;
+  Arena* head_ = nullptr;  ///< a copy
+  std::uint32_t counts_live_heap_ = 0;
   std::vector<ProcessSlot*> slots_;
+  std::vector<DamagedSlot> damaged_;
+  std::uint64_t copied_bytes_ = 0;
+  std::size_t unread_ = 0;
 };
 
 }  // namespace zerotax::record

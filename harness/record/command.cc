@@ -184,7 +184,7 @@ ExitStatus run(const RecordOptions& options) {
   RecordArena arena;
   std::optional<CallsRecording> calls;
   if (!options.calls.empty()) {
-    calls.emplace(arena, options.calls, parse_size(options.calls_limit));
+    calls.emplace(options.calls, parse_size(options.calls_limit));
     target.call_area = calls->area_path();
   }
   const std::string started = utc_now();

@@ -44,8 +44,6 @@ std::optional<double> measure_here(PageKind pages) {
   return sum.rate();
 }
 
-std::uint64_t estimate(double value) { return static_cast<std::uint64_t>(std::max(value, 0.0)); }
-
 }  // namespace
 
 FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes, bool huge_pages) {
@@ -111,7 +109,7 @@ KernelMetrics KernelPart::metrics(const FaultCost& cost) const {
   metrics.minor_faults_at_least = minor_faults;
   const Interval interval = returned_interval(small_returns);
   if (known() && interval.below + interval.above != 0) metrics.zeroed_interval_bytes = interval.around(all);
-  metrics.fault_cpu_ns = cost.base_ns_per_byte ? value(estimate(fault_ns(cost)))
+  metrics.fault_cpu_ns = cost.base_ns_per_byte ? value(as_count(fault_ns(cost)))
                                                : NotAvailable{"no memory could be populated to measure it"};
   metrics.zeroed_at_least_bytes = zeroed;
   metrics.zeroed_at_most_bytes = known_if(!unlimited, zeroed + unseen, why_not);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,11 @@
 namespace zerotax::record {
 
 inline double as_double(std::uint64_t value) { return static_cast<double>(value); }
+/// Of a figure that a damaged recording makes larger than any number, the largest one.
+inline std::uint64_t as_count(double value) {
+  constexpr double kMost = 0x1p63;
+  return value > 0 ? static_cast<std::uint64_t>(std::min(value, kMost)) : 0;
+}
 
 /// From the samples of the processes, all bytes together; where there are none, from memory that is populated here.
 /// `huge_pages`: whether they had any.

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "os/page.h"
+#include "record/kernel_part.h"
 
 namespace zerotax::record {
 namespace {
@@ -70,7 +71,7 @@ Interval returned_interval(const SmallReturns& small) {
   // calls as there were looks (the rule of three), and each returned its whole range, or nothing of it.
   const double spread =
       1.96 * kSmallGroup * static_cast<double>(page_bytes()) * std::sqrt(static_cast<double>(small.square_pages));
-  const auto half = static_cast<std::uint64_t>(spread) + std::uint64_t{3} * kSmallGroup * small.widest_bytes;
+  const auto half = as_count(spread) + std::uint64_t{3} * kSmallGroup * small.widest_bytes;
   const std::uint64_t most = std::max(small.bytes + small.unlooked_bytes, estimated);
   return {std::min(half, estimated - small.bytes), std::min(half, most - estimated)};
 }

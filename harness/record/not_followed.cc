@@ -11,6 +11,8 @@ constexpr const char* kSilent =
     "recorded nothing: it is static, of another C library, or was started without LD_PRELOAD";
 constexpr const char* kStillRuns = "it still ran when the program had ended: what it did, and does, is not recorded";
 constexpr const char* kOnlyForked = "is a child of fork that called nothing of the allocator";
+constexpr const char* kDamaged =
+    "its part of the recording is damaged: it, or a program that shares the recording, overwrote it";
 const Count kNone = NotAvailable{"the kernel did not count it"};
 
 /// A sum with what was not counted is not known.
@@ -22,7 +24,15 @@ std::string why_missed(const ExecEntry& entry) {
   std::string why;
   if (!file.empty()) why = why_not_preloadable(file);
   if (why.empty() && entry.cleaned != 0) why = "was given an environment without LD_PRELOAD";
+  if (why.empty() && entry.unreachable != 0) {
+    why = "runs as another user, or out of sight of /proc, and the recording's descriptor was closed";
+  }
   return "it " + (why.empty() ? "recorded nothing: it cannot open the recording, or ended too early" : why);
+}
+
+bool is_damaged(const RecordArena& arena, pid_t pid) {
+  return std::any_of(arena.damaged().begin(), arena.damaged().end(),
+                     [&](const DamagedSlot& slot) { return slot.pid == pid; });
 }
 
 NotFollowed announced(const ExecEntry& entry) {
@@ -59,6 +69,7 @@ std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessS
     missed.program = &entry->path[0];
     missed.reason = why_missed(*entry);
   }
+  if (slot == nullptr && is_damaged(arena, counts.pid)) missed.reason = kDamaged;
   const std::uint64_t recorded = slot == nullptr ? 0
                                  : closed        ? slot->holdings.minor_faults
                                                  : slot->holdings.faults_at_open;
@@ -83,12 +94,18 @@ NotRecorded not_recorded(const std::vector<NotFollowed>& rows) {
 std::vector<NotFollowed> not_followed(const std::vector<const ProcessSlot*>& processes, const RecordArena& arena,
                                       const ForegroundResult& run, const RunWatch* watch) {
   std::vector<NotFollowed> rows;
-  if (watch == nullptr || !watch->counted()) {
+  const bool counted = watch != nullptr && watch->counted();
+  for (const DamagedSlot& slot : arena.damaged()) {
+    const bool has_row = counted && std::any_of(watch->processes().begin(), watch->processes().end(),
+                                                [&](const ProcessCounts& each) { return each.pid == slot.pid; });
+    if (!has_row) add(rows, {slot.pid, slot.executable, kDamaged, 1, kNone, kNone});
+  }
+  if (!counted) {
     for (const ExecEntry* entry : arena.execs()) {
       const bool followed = std::any_of(processes.begin(), processes.end(), [&](const ProcessSlot* slot) {
         return slot->pid == entry->pid && slot->started_ns >= entry->at_ns && slot->forked == 0;
       });
-      if (entry->failed == 0 && !followed) add(rows, announced(*entry));
+      if (entry->failed == 0 && !followed && !is_damaged(arena, entry->pid)) add(rows, announced(*entry));
     }
     return rows;
   }

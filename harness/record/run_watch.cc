@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "os/huge_faults.h"
 #include "os/page.h"
@@ -26,9 +28,13 @@ std::optional<std::uint64_t> anonymous_bytes(pid_t pid) {
 }
 
 /// Not another's, which has its PID in another namespace, nor what it became since.
-bool is_still(const ProcessSlot& head) {
-  return process_program(head.pid).substr(0, kPathBytes - 1) == &head.executable[0];
+bool is_still(pid_t pid, const ProcessSlot& head) {
+  const std::string_view executable(&head.executable[0], ::strnlen(&head.executable[0], kPathBytes - 1));
+  return process_program(pid).substr(0, kPathBytes - 1) == executable;
 }
+
+/// More than a process can have had returned: its slot is damaged (slot_check.h).
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 
 }  // namespace
 
@@ -37,8 +43,8 @@ RunWatch::RunWatch(const RecordArena& arena)
 
 RunWatch::~RunWatch() {
   stop();
-  for (const ProcessSlot* head : heads_) {
-    if (head != nullptr) RecordArena::unwatch(head);
+  for (const Head& head : heads_) {
+    if (head.slot != nullptr) RecordArena::unwatch(head.slot);
   }
 }
 
@@ -79,28 +85,36 @@ void RunWatch::look() {
 }
 
 void RunWatch::look_at_heads() {
-  while (heads_.size() < arena_.slots_used()) heads_.push_back(arena_.watch_slot(heads_.size()));
-  for (const ProcessSlot*& head : heads_) {
-    if (head == nullptr || head->ready == 0) continue;
-    // First what was returned: a return in between is then missed, and nothing counts twice.
-    const std::uint64_t returned = head->holdings.returned_bytes;
-    const std::uint64_t own = head->holdings.own_bytes;
-    const auto all = anonymous_bytes(head->pid);
-    const std::uint64_t own_bytes = std::max<std::uint64_t>(own, head->holdings.own_bytes);
-    const auto faults = process_minor_faults(head->pid);
-    if (!all || !faults || !is_still(*head)) {
-      RecordArena::unwatch(head);
-      head = nullptr;
-      continue;
-    }
-    if (head->holdings.closed != 0) continue;
-    const std::uint64_t held = *all - std::min(*all, own_bytes);
-    ProcessLook& last = looks_[{head->pid, head->started_ns}];
-    last.populated_bytes = std::max(last.populated_bytes, held + returned);
-    last.held_bytes = std::max(last.held_bytes, held);
-    last.minor_faults = *faults;
-    last.cpu_ns = zerotax::process_cpu_ns(head->pid).value_or(last.cpu_ns);
+  heads_.resize(arena_.slots_used());
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    Head& head = heads_[i];
+    if (head.over) continue;
+    if (head.slot == nullptr) head.slot = arena_.watch_slot(i);
+    if (head.slot == nullptr || look_at(*head.slot)) continue;
+    RecordArena::unwatch(head.slot);
+    head = {nullptr, true};
   }
+}
+
+/// Returns whether there is more to see of it. Any recorded process may change what it reads.
+bool RunWatch::look_at(const ProcessSlot& head) {
+  const pid_t pid = __atomic_load_n(&head.pid, __ATOMIC_RELAXED);
+  const std::int64_t started_ns = __atomic_load_n(&head.started_ns, __ATOMIC_RELAXED);
+  // First what was returned: a return in between is then missed, and nothing counts twice.
+  const std::uint64_t returned = head.holdings.returned_bytes;
+  const std::uint64_t own = head.holdings.own_bytes;
+  const auto all = anonymous_bytes(pid);
+  const std::uint64_t own_bytes = std::max<std::uint64_t>(own, head.holdings.own_bytes);
+  const auto faults = process_minor_faults(pid);
+  if (!all || !faults || !is_still(pid, head)) return false;
+  if (head.holdings.closed != 0 || returned >= kMostBytes || looks_.size() >= kProcesses) return true;
+  const std::uint64_t held = *all - std::min(*all, own_bytes);
+  ProcessLook& last = looks_[{pid, started_ns}];
+  last.populated_bytes = std::max(last.populated_bytes, held + returned);
+  last.held_bytes = std::max(last.held_bytes, held);
+  last.minor_faults = *faults;
+  last.cpu_ns = zerotax::process_cpu_ns(pid).value_or(last.cpu_ns);
+  return true;
 }
 
 ProcessCounts& RunWatch::process(pid_t pid) {

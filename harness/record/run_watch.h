@@ -79,7 +79,13 @@ class RunWatch {
   std::vector<TaskEvent> events_;
   std::vector<ProcessCounts> processes_;
   std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< the last is the one that has it now
-  std::vector<const ProcessSlot*> heads_;
+  /// A slot of the arena. `over`: its process has ended.
+  struct Head {
+    const ProcessSlot* slot = nullptr;
+    bool over = false;
+  };
+  bool look_at(const ProcessSlot& head);
+  std::vector<Head> heads_;
   std::map<std::pair<pid_t, std::int64_t>, ProcessLook> looks_;  ///< by PID and beginning
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -46,9 +46,7 @@ NamedFrame frame_of(const Place& place, Symbols& symbols) {
                                 : frame_of_script({place.function, place.file, place.line});
 }
 
-std::uint64_t scaled(std::uint64_t bytes, double scale) {
-  return static_cast<std::uint64_t>(static_cast<double>(bytes) * scale);
-}
+std::uint64_t scaled(std::uint64_t bytes, double scale) { return as_count(as_double(bytes) * scale); }
 
 /// The one from more events; nullptr if neither has enough of them to accuse anybody.
 Estimate Site::*better_estimate(const ProcessSlot& process) {

@@ -15,7 +15,7 @@ namespace zerotax::record {
 namespace {
 
 std::uint64_t part_of(std::uint64_t whole, std::uint64_t part, std::uint64_t of) {
-  return of == 0 ? 0 : static_cast<std::uint64_t>(as_double(whole) * std::min(1.0, as_double(part) / as_double(of)));
+  return of == 0 ? 0 : as_count(as_double(whole) * std::min(1.0, as_double(part) / as_double(of)));
 }
 
 struct Stores : ZeroRow {
@@ -38,7 +38,7 @@ Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
   // some virtual machines, that estimate can exceed all that they took. The time of the other stores is measured.
   const std::uint64_t with_faults_ns = less(cost.cpu_ns, cost.faultless_cpu_ns);
   const double in_faults = as_double(std::min(cost.faults * page_bytes(), cost.bytes)) * ns_per_byte;
-  stores.user_ns = cost.cpu_ns - std::min(with_faults_ns, static_cast<std::uint64_t>(in_faults));
+  stores.user_ns = cost.cpu_ns - std::min(with_faults_ns, as_count(in_faults));
   return stores;
 }
 
@@ -60,7 +60,7 @@ void set_unknown(TaxRow& row, const std::string& why, std::optional<std::uint64_
 /// Of stores of which the small ones were not timed: they took `ns` at least.
 TaxRow untimed_row(Cause cause, std::uint64_t bytes, std::uint64_t ns, const Stores& stores) {
   TaxRow row = known_row(cause, bytes, ns);
-  const auto untimed_ns = static_cast<std::uint64_t>(as_double(stores.untimed) * kMostNsPerByte);
+  const auto untimed_ns = as_count(as_double(stores.untimed) * kMostNsPerByte);
   if (stores.untimed != 0) set_unknown(row, kUntimed, ns + untimed_ns + stores.stores * kMostNsPerStore);
   return row;
 }
@@ -144,7 +144,7 @@ TaxRow returning_row(const TaxInput& input) {
 void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
   const KernelPart& kernel = input.kernel;
   const auto sampled = input.outside != nullptr ? input.outside->zero_fills : std::nullopt;
-  auto fault_ns = sampled ? sampled->ns : static_cast<std::uint64_t>(kernel.fault_ns(cost));
+  auto fault_ns = sampled ? sampled->ns : as_count(kernel.fault_ns(cost));
   if (input.outside != nullptr && fault_ns > input.outside->system_ns) {
     fault_ns = input.outside->system_ns;
     tax.capped = true;
@@ -165,7 +165,7 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
   if (!kernel.unlimited && kernel.unseen == 0) return;
   TaxRow unseen = known_row(Cause::kUnseen, 0, 0);
   const bool is_priced = !kernel.unlimited && cost.base_ns_per_byte;
-  const auto most_ns = static_cast<std::uint64_t>(as_double(kernel.unseen) * cost.base_ns_per_byte.value_or(0));
+  const auto most_ns = as_count(as_double(kernel.unseen) * cost.base_ns_per_byte.value_or(0));
   set_unknown(unseen, kernel.why_not, is_priced ? std::optional(most_ns) : std::nullopt);
   unseen.bytes = NotAvailable{kernel.why_not};
   unseen.at_most_bytes = known_if(!kernel.unlimited, kernel.unseen, kernel.why_not);
@@ -354,7 +354,7 @@ Tax make_tax(const TaxInput& input, const FaultCost& cost) {
   add_kernel_rows(tax, input, cost);
   const double ns_per_byte = cost.base_ns_per_byte.value_or(0);
   const std::uint64_t others = less(input.kernel.minor_faults, input.kernel.faults);
-  tax.other_faults = {others, static_cast<std::uint64_t>(as_double(others * page_bytes()) * ns_per_byte)};
+  tax.other_faults = {others, as_count(as_double(others * page_bytes()) * ns_per_byte)};
   tax.other_faults.noticed = share_of_cpu(tax, tax.other_faults.estimated_cpu_ns) >= kNoticed;
   tax.not_recorded.noticed = misses_programs(tax);
   if (input.outside != nullptr) {

@@ -1,37 +1,60 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
-#include <vector>
+#include <optional>
 
 #include "record/calls/address_map.h"
+#include "record/calls/shared_array.h"
 
 namespace zerotax::replay {
 
-/// The blocks of a process, between two events.
-struct Blocks {
-  record::AddressMap slots;              ///< by 1 + the number of the block
-  std::vector<std::uint64_t> sizes;      ///< by slot
-  std::vector<std::uint64_t> populated;  ///< by slot: bytes
-  std::vector<std::uint32_t> returns;    ///< by slot: times that pages of the block were returned
-  std::vector<std::uint32_t> turns;      ///< operations on each slot so far
-  std::vector<std::uint32_t> unused;
-  std::set<std::uint64_t> mapped;  ///< numbers of those that the program mapped for itself
+/// A place for a block. Places of blocks that ended are used again, the last one first.
+struct Slot {
+  std::uint64_t bytes = 0;      ///< of the block; of an unused one: 1 + the slot that was unused before it
+  std::uint64_t populated = 0;  ///< bytes
+  std::uint32_t returns = 0;    ///< times that pages of the block were returned
+  std::uint32_t turns = 0;      ///< operations on the slot so far
+  bool mapped = false;          ///< the program mapped the block for itself
+};
+
+/// The blocks of a process, between two events. A copy, as of a fork, shares what neither has changed since.
+class Blocks {
+ public:
   std::uint64_t count = 0;
   std::uint64_t live_bytes = 0;
 
+  [[nodiscard]] Slot slot(std::uint32_t number) const { return slots_.at(number); }
+  Slot& edit(std::uint32_t number) { return slots_.edit(number); }
+  [[nodiscard]] std::uint64_t slots() const { return used_; }
+
   std::uint32_t take_slot() {
-    if (unused.empty()) {
-      unused.push_back(static_cast<std::uint32_t>(populated.size()));
-      sizes.push_back(0);
-      populated.push_back(0);
-      returns.push_back(0);
-      turns.push_back(0);
-    }
-    const std::uint32_t slot = unused.back();
-    unused.pop_back();
+    if (unused_ == 0) return used_++;
+    const std::uint32_t slot = unused_ - 1;
+    unused_ = static_cast<std::uint32_t>(slots_.edit(slot).bytes);
     return slot;
   }
+  void give_back(std::uint32_t slot) {
+    slots_.edit(slot).bytes = unused_;
+    unused_ = slot + 1;
+  }
+
+  /// The slot of a block by its number; nothing if the block has ended, or has not begun.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t block) const { return narrow(live_.find(key(block))); }
+  std::optional<std::uint32_t> take(std::uint64_t block) { return narrow(live_.take(key(block))); }
+  /// The next block.
+  void begin(std::uint32_t slot) { live_.insert(key(count++), slot); }
+
+ private:
+  /// The map ignores the lowest bits of an address.
+  static std::uint64_t key(std::uint64_t block) { return (block + 1) << 4; }
+  static std::optional<std::uint32_t> narrow(std::optional<std::uint64_t> slot) {
+    return slot ? std::optional(static_cast<std::uint32_t>(*slot)) : std::nullopt;
+  }
+
+  record::AddressMap live_;
+  record::SharedArray<Slot> slots_;
+  std::uint32_t used_ = 0;    ///< slots
+  std::uint32_t unused_ = 0;  ///< 1 + the slot that is used next; 0: none
 };
 
 }  // namespace zerotax::replay

@@ -42,6 +42,7 @@ class CallsFile {
   explicit CallsFile(const std::string& path);
 
   [[nodiscard]] const record::CallsAbout& about() const { return about_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Calls visit(event) for each event of a process, in their order.
   void for_each(std::size_t process, const std::function<void(const Event& event)>& visit) const;

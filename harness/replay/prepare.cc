@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,13 +13,14 @@
 #include "os/page.h"
 #include "record/preload/call_area.h"
 #include "replay/blocks.h"
+#include "replay/noted_pages.h"
 #include "replay/streams.h"
 
 namespace zerotax::replay {
 namespace {
 
 using record::EventKind;
-using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+using Ranges = std::vector<PageRange>;
 
 /// More threads than any Linux lets a process have by default are no recording of ours; so many at once take 32 GiB of
 /// addresses for their stacks.
@@ -57,7 +57,6 @@ class Preparation {
     file_.damaged(fmt::format("process {}, event {}", process_, event_), why);
   }
   record::CallsProcess own_image();
-  void find_pages();
   void note(const Event& event);
   void allocate(const Event& event);
   void reallocate(const Event& event);
@@ -66,14 +65,17 @@ class Preparation {
   void begin(prepared_operation operation, std::uint32_t slot);
   void new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping);
   void touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges);
+  void touch_after(std::uint32_t returns, std::uint64_t block, std::uint32_t slot, std::uint64_t bytes);
   void ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes);
   void map(const Event& event);
   void unmap(const Event& event);
   void return_pages(const Event& event);
   void pass_time(const Event& event);
   [[nodiscard]] bool is_mapping(std::uint64_t age) const {
-    return age < blocks.count && blocks.mapped.count(blocks.count - 1 - age) != 0;
+    const auto slot = age < blocks.count ? blocks.find(blocks.count - 1 - age) : std::nullopt;
+    return slot && blocks.slot(*slot).mapped;
   }
+  void forget_pages(std::uint32_t slot) { blocks.live_bytes -= std::exchange(blocks.edit(slot).populated, 0); }
   [[nodiscard]] std::uint32_t slot_of(std::uint64_t age) const;
   void check_size(std::uint64_t bytes) const;
   std::uint32_t take(std::uint64_t age);
@@ -84,40 +86,11 @@ class Preparation {
   bool free_running_;
   Prepared& sums_;
   Streams streams_;
-  /// Of large blocks, and what the program mapped: the ranges that are populated, each after so many returns of the
-  /// block.
-  std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Ranges>>> pages_;
-  std::unordered_map<std::uint64_t, Ranges> huge_;  ///< for which the program asked for huge pages
+  RecordedPages pages_;
   std::uint64_t forks_ = 0;
   std::uint64_t event_ = 0;
   std::uint64_t time_ = 0;  ///< units
 };
-
-/// The populated pages of a block are known when it ends, and are written when it begins.
-void Preparation::find_pages() {
-  std::uint64_t count = blocks.count;
-  std::unordered_map<std::uint64_t, std::uint32_t> returns;
-  event_ = 0;
-  file_.for_each(process_, [&](const Event& event) {
-    ++event_;
-    if (makes_block(event.kind)) ++count;
-    switch (event.kind) {
-      case EventKind::kTouched:
-        if (event.first >= count) wrong("pages of a block that is not there");
-        pages_[count - 1 - event.first].emplace_back(returns[count - 1 - event.first], event.ranges);
-        break;
-      case EventKind::kReturn:
-        if (event.first < count) ++returns[count - 1 - event.first];
-        break;
-      case EventKind::kHuge:
-        if (event.first >= count) wrong("huge pages of a block that is not there");
-        huge_[count - 1 - event.first].push_back(event.ranges.front());
-        break;
-      default:
-        break;
-    }
-  });
-}
 
 void Preparation::check_size(std::uint64_t bytes) const {
   if (bytes > kAddressSpaceBytes) wrong(fmt::format("a block of {} bytes, more than there are addresses", bytes));
@@ -126,7 +99,7 @@ void Preparation::check_size(std::uint64_t bytes) const {
 void Preparation::begin(prepared_operation operation, std::uint32_t slot) {
   streams_.begin(operation);
   streams_.number(slot);
-  if (free_running_) streams_.number(blocks.turns[slot]++);
+  if (free_running_) streams_.number(blocks.edit(slot).turns++);
 }
 
 /// Writes pages of the block in a slot.
@@ -143,43 +116,48 @@ void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& r
       streams_.number(ranges[k].first - at);
       streams_.number(ranges[k].second);
       at = ranges[k].first + ranges[k].second;
-      blocks.populated[slot] += ranges[k].second * page_bytes();
+      blocks.edit(slot).populated += ranges[k].second * page_bytes();
       blocks.live_bytes += ranges[k].second * page_bytes();
     }
   }
 }
 
+/// Writes the pages of a block that are populated after so many returns of some.
+void Preparation::touch_after(std::uint32_t returns, std::uint64_t block, std::uint32_t slot, std::uint64_t bytes) {
+  pages_.populated.for_each(block, [&](std::uint32_t after, const Ranges& ranges) {
+    if (after == returns) touch(slot, bytes, ranges);
+  });
+}
+
 /// Before its pages are written, as the program does.
 void Preparation::ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes) {
-  const auto found = huge_.find(blocks.count);
-  if (found == huge_.end()) return;
-  for (const auto& [first, pages] : found->second) {
+  pages_.huge.for_each(blocks.count, [&](std::uint32_t /*returns*/, const Ranges& ranges) {
+    const auto& [first, pages] = ranges.front();
     if (first + pages > bytes / page_bytes() + 2) wrong("huge pages beyond the end of a block");
     begin(kOpHuge, slot);
     streams_.number(first);
     streams_.number(pages);
-  }
+  });
 }
 
 /// A block begins to live in a slot, and its populated pages are written. If the recording stopped before a large block
 /// ended, they are unknown, and all of it counts as written; a mapping of the program then counts as not written.
 void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
-  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
-  blocks.sizes[slot] = bytes;
-  blocks.returns[slot] = 0;
+  forget_pages(slot);
+  Slot& edited = blocks.edit(slot);
+  edited.bytes = bytes;
+  edited.returns = 0;
+  edited.mapped = is_mapping;
   ask_for_huge_pages(slot, bytes);
-  const auto found = pages_.find(blocks.count);
   if (bytes < record::kPagedBytes && !is_mapping) {
-    blocks.live_bytes += blocks.populated[slot] = bytes;
-  } else if (found != pages_.end()) {
-    for (const auto& [returns, ranges] : found->second) {
-      if (returns == 0) touch(slot, bytes, ranges);
-    }
+    blocks.live_bytes += blocks.edit(slot).populated = bytes;
+  } else if (pages_.populated.has(blocks.count)) {
+    touch_after(0, blocks.count, slot, bytes);
   } else if (!is_mapping) {
     touch(slot, bytes, {{0, bytes / page_bytes() + 2}});
   }
   sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
-  blocks.slots.insert(++blocks.count, slot);
+  blocks.begin(slot);
   ++sums_.calls;
 }
 
@@ -188,7 +166,6 @@ void Preparation::map(const Event& event) {
   const std::uint32_t slot = blocks.take_slot();
   begin(kOpMap, slot);
   streams_.number(event.first);
-  blocks.mapped.insert(blocks.count);
   new_block(slot, event.first, true);
   --sums_.calls;
 }
@@ -196,30 +173,26 @@ void Preparation::map(const Event& event) {
 void Preparation::unmap(const Event& event) {
   if (!is_mapping(event.first)) wrong("no such mapping");
   const std::uint32_t slot = take(event.first);
-  blocks.mapped.erase(blocks.count - 1 - event.first);
   begin(kOpUnmap, slot);
-  streams_.number(blocks.sizes[slot]);
-  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
-  blocks.unused.push_back(slot);
+  streams_.number(blocks.slot(slot).bytes);
+  forget_pages(slot);
+  blocks.give_back(slot);
 }
 
 void Preparation::return_pages(const Event& event) {
   const std::uint32_t slot = slot_of(event.first);
   const auto [first, pages] = event.ranges.front();
   const std::uint64_t block = blocks.count - 1 - event.first;
-  if (!is_mapping(event.first) || first + pages > blocks.sizes[slot] / page_bytes() + 1) wrong("no such pages");
+  if (!is_mapping(event.first) || first + pages > blocks.slot(slot).bytes / page_bytes() + 1) wrong("no such pages");
   begin(kOpReturn, slot);
   streams_.number(first);
   streams_.number(pages);
-  const std::uint64_t returned = std::min(blocks.populated[slot], pages * page_bytes());
-  blocks.populated[slot] -= returned;
+  Slot& edited = blocks.edit(slot);
+  const std::uint64_t returned = std::min(edited.populated, pages * page_bytes());
+  edited.populated -= returned;
   blocks.live_bytes -= returned;
-  const std::uint32_t times = ++blocks.returns[slot];
-  const auto found = pages_.find(block);
-  if (found == pages_.end()) return;
-  for (const auto& [returns, ranges] : found->second) {
-    if (returns == times) touch(slot, blocks.sizes[slot], ranges);
-  }
+  const std::uint32_t times = ++edited.returns;
+  touch_after(times, block, slot, blocks.slot(slot).bytes);
   sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
 }
 
@@ -234,15 +207,15 @@ void Preparation::allocate(const Event& event) {
 }
 
 std::uint32_t Preparation::slot_of(std::uint64_t age) const {
-  const auto* const found = age < blocks.count ? blocks.slots.find(blocks.count - age) : nullptr;
-  if (found == nullptr) wrong("a block that is not there, or was freed before");
-  return static_cast<std::uint32_t>(found->block);
+  const auto found = age < blocks.count ? blocks.find(blocks.count - 1 - age) : std::nullopt;
+  if (!found) wrong("a block that is not there, or was freed before");
+  return *found;
 }
 
 /// The slot of a block that ends here.
 std::uint32_t Preparation::take(std::uint64_t age) {
   const std::uint32_t slot = slot_of(age);
-  blocks.slots.erase(blocks.slots.find(blocks.count - age));
+  blocks.take(blocks.count - 1 - age);
   return slot;
 }
 
@@ -259,8 +232,8 @@ void Preparation::free_block(const Event& event) {
   if (is_mapping(event.first)) wrong("free of what the program mapped");
   const std::uint32_t slot = take(event.first);
   begin(kOpFree, slot);
-  blocks.live_bytes -= std::exchange(blocks.populated[slot], 0);
-  blocks.unused.push_back(slot);
+  forget_pages(slot);
+  blocks.give_back(slot);
   ++sums_.calls;
 }
 
@@ -269,8 +242,8 @@ void Preparation::fork() {
   if (found == children_.end()) return;
   streams_.begin(kOpFork);
   streams_.number(found->second);
-  Blocks& of_child = forked[found->second] = blocks;
-  std::fill(of_child.turns.begin(), of_child.turns.end(), 0);
+  // No slot has had a turn: whoever has children keeps the recorded order.
+  forked[found->second] = blocks;
 }
 
 /// Where an allocator looks at the clock, that is what counts, and not which thread said it.
@@ -282,7 +255,7 @@ void Preparation::pass_time(const Event& event) {
 }
 
 void Preparation::note(const Event& event) {
-  ++event_;
+  if (++event_ % kEventsOfCheck == 0) check_memory(file_, process_, event_, pages_.bytes());
   switch (event.kind) {
     case EventKind::kMalloc:
     case EventKind::kCalloc:
@@ -328,8 +301,7 @@ record::CallsProcess Preparation::own_image() {
 
 prepared_process Preparation::run() {
   const record::CallsProcess image = own_image();
-  find_pages();
-  event_ = 0;
+  pages_ = recorded_pages(file_, process_, blocks.count);
   bool has_thread = streams_.turn_to(0);
   file_.for_each(process_, [&](const Event& event) {
     if (!has_thread && event.kind != EventKind::kThread) wrong("a call of no thread");
@@ -344,7 +316,7 @@ prepared_process Preparation::run() {
   const std::uint64_t threads = streams_.finish();
   sums_.threads += streams_.threads();
   ++sums_.processes;
-  return {blocks.populated.size(), threads, streams_.threads(), image.image_zeroed_bytes, image.image_copied_bytes,
+  return {blocks.slots(),         threads, streams_.threads(), image.image_zeroed_bytes, image.image_copied_bytes,
           free_running_ ? 1U : 0U};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,25 +10,37 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "record/calls/format.h"
 
 namespace zerotax::replay {
+namespace {
+
+constexpr const char* kMoreSpace = "point TMPDIR at a folder with several times the space of the recording";
+
+}  // namespace
 
 PreparedFile::PreparedFile(std::string path, std::uint32_t processes)
     : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+  struct statvfs status {};
+  if (::fstatvfs(fd_.get(), &status) == 0) most_bytes_ = std::uint64_t{status.f_bavail} * status.f_frsize / 2;
   const prepared_head head{processes};
   write(0, &head, sizeof head);
   end_ = sizeof head + processes * sizeof(prepared_process);
 }
 
 void PreparedFile::write(std::uint64_t offset, const void* from, std::size_t bytes) {
+  if (offset + bytes > most_bytes_) {
+    throw MachineError(
+        fmt::format("{} takes more than {}, half of the space that is free there", path_, format_size(most_bytes_)),
+        kMoreSpace);
+  }
   std::size_t done = 0;
   while (done < bytes) {
     const ssize_t more =
         ::pwrite(fd_.get(), static_cast<const char*>(from) + done, bytes - done, static_cast<off_t>(offset + done));
     if (more < 0) {
-      throw MachineError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)),
-                         "point TMPDIR at a folder with several times the space of the recording");
+      throw MachineError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)), kMoreSpace);
     }
     done += static_cast<std::size_t>(more);
   }

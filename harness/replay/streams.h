@@ -10,7 +10,8 @@
 
 namespace zerotax::replay {
 
-/// The prepared file while it is written.
+/// The prepared file while it is written. It takes half of the space that is free there at most: then a MachineError is
+/// thrown.
 class PreparedFile {
  public:
   PreparedFile(std::string path, std::uint32_t processes);
@@ -27,6 +28,7 @@ class PreparedFile {
 
   std::string path_;
   UniqueFd fd_;
+  std::uint64_t most_bytes_ = ~std::uint64_t{0};
   std::uint64_t end_ = 0;
 };
 

@@ -132,17 +132,70 @@ TEST(AddressMap, HoldsWhatAMapHolds) {
   std::mt19937_64 random(7);
   for (std::uint64_t i = 0; i < 200'000; ++i) {
     const std::uint64_t address = 16 * (1 + random() % 3000);
-    const auto* const found = map.find(address);
-    ASSERT_EQ(found != nullptr, truth.contains(address));
-    if (found == nullptr) {
+    const auto found = map.find(address);
+    ASSERT_EQ(found.has_value(), truth.contains(address));
+    if (!found) {
       map.insert(address, i);
       truth[address] = i;
     } else {
-      ASSERT_EQ(found->block, truth[address]);
-      map.erase(found);
+      ASSERT_EQ(*found, truth[address]);
+      ASSERT_EQ(map.take(address), found);
       truth.erase(address);
     }
   }
+}
+
+TEST(SharedArray, CopiesDoNotSeeEachOther) {
+  std::mt19937_64 random(3);
+  std::vector<SharedArray<int>> arrays(1);
+  std::vector<std::unordered_map<std::size_t, int>> truths(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::size_t which = random() % arrays.size();
+    const std::size_t index = random() >> (random() % 2 == 0 ? 1 : 54);
+    ASSERT_EQ(arrays[which].at(index), truths[which].contains(index) ? truths[which][index] : 0);
+    arrays[which].edit(index) = truths[which][index] = i;
+    if (arrays.size() < 40 && random() % 100 == 0) {
+      arrays.push_back(arrays[which]);
+      truths.push_back(truths[which]);
+    }
+  }
+  for (std::size_t which = 0; which < arrays.size(); ++which) {
+    for (const auto& [index, value] : truths[which]) ASSERT_EQ(arrays[which].at(index), value);
+  }
+}
+
+TEST(SharedArray, ACopyTakesMemoryForWhatIsWrittenAfterIt) {
+  const std::size_t before = shared_array_bytes;
+  {
+    SharedArray<std::uint64_t> array;
+    for (std::size_t i = 0; i < 100'000; ++i) array.edit(i) = i;
+    const std::size_t once = shared_array_bytes - before;
+    const std::vector<SharedArray<std::uint64_t>> copies(100, array);
+    EXPECT_EQ(shared_array_bytes - before, once);
+    array.edit(5) = 6;
+    EXPECT_LT(shared_array_bytes - before, once + 8192);
+    EXPECT_EQ(copies[99].at(5), 5U);
+  }
+  EXPECT_EQ(shared_array_bytes, before);
+}
+
+TEST(CallEncoder, ForksShareTheBlocksOfTheirParent) {
+  const std::size_t before = shared_array_bytes;
+  constexpr std::uint64_t kBlocks = 100'000;
+  CallEncoder parent;
+  for (std::uint64_t i = 1; i <= kBlocks; ++i) parent.add(0, raw(RawKind::kMalloc, i << 5, 24));
+  const std::size_t once = shared_array_bytes - before;
+  for (std::uint64_t fork = 1; fork <= 200; ++fork) {
+    parent.add(0, raw(RawKind::kFork, 0, 0, fork));
+    parent.add(0, raw(RawKind::kFree, fork << 5));
+  }
+  EXPECT_LT(shared_array_bytes - before, 3 * once);
+  auto child = parent.take_child(100);
+  ASSERT_TRUE(child.has_value());
+  child->add(0, raw(RawKind::kFree, 99 << 5));
+  EXPECT_EQ(child->counts().unknown, 1U) << "it was freed before the fork";
+  child->add(0, raw(RawKind::kFree, 100 << 5));
+  EXPECT_EQ(child->counts().frees, 1U) << "it was freed after the fork";
 }
 
 }  // namespace

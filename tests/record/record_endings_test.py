@@ -90,6 +90,15 @@ def test_a_child_counts_for_itself(how):
 def test_who_gave_up_root_and_its_files_is_still_counted():
     found = record(ENDING, "nobody")
     assert found.status == 7
+    parent, child = found.json["processes"]
+    assert child["parent_pid"] == parent["pid"] and not parent["gaps"]
+    assert (large_callocs(parent), large_callocs(child)) == (8, 2)
+
+
+@root_only
+def test_who_closed_all_descriptors_too_is_counted_in_its_parent():
+    found = record(ENDING, "nobody-closed")
+    assert found.status == 7
     [process] = found.json["processes"]
     assert large_callocs(process) == 10
     assert any("forked children" in gap for gap in process["gaps"])

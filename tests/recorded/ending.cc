@@ -54,10 +54,11 @@ int close_all() {
   return 7;
 }
 
-int become_nobody() {
+int become_nobody(bool closes) {
   // As a server does: rights and root are given up, then it forks.
   if (::chroot("/proc/self/fdinfo") != 0 || ::chdir("/") != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
   calloc_and_free(3, kBytes);
+  for (int fd = 3; closes && fd < 2000; ++fd) ::close(fd);
   const pid_t child = ::fork();
   if (child == 0) {
     calloc_and_free(2, kBytes);
@@ -114,7 +115,8 @@ int main(int argc, char** argv) {
   if (is("fork-thread")) return fork_in_thread();
   if (is("raw-fork")) return raw_fork();
   if (is("close-all")) return close_all();
-  if (is("nobody")) return become_nobody();
+  if (is("nobody")) return become_nobody(false);
+  if (is("nobody-closed")) return become_nobody(true);
   if (is("many-threads")) return many_threads();
   if (is("end-in-thread")) return end_in_thread();
   if (is("signal")) {

@@ -146,5 +146,24 @@ TEST_F(CallsFiles, AChildBeginsWithTheBlocksOfItsParentAtTheFork) {
   EXPECT_NE(refusal(calls_file({parent.text, ""}, about)).find("no parent"), std::string::npos);
 }
 
+TEST_F(CallsFiles, ManyForksShareTheBlocksOfTheirParent) {
+  constexpr std::uint64_t kForks = 4000;
+  Events parent;
+  for (int i = 0; i < 100'000; ++i) parent.add(kMalloc, 10);
+  for (std::uint64_t i = 0; i < kForks; ++i) parent.add(kFork, 0).add(kFree, 10 * i);
+  record::CallsAbout about;
+  about.processes.resize(kForks + 1);
+  for (std::uint64_t i = 0; i < kForks; ++i) {
+    about.processes[i + 1].parent = 0;
+    about.processes[i + 1].fork = i;
+  }
+  std::vector<std::string> events{parent.text};
+  // Each child has what was there at its fork.
+  for (std::uint64_t i = 0; i < kForks; ++i) events.push_back(Events().add(kFree, 10 * i).text);
+  EXPECT_EQ(refusal(calls_file(events, about)), "");
+  events.back() = Events().add(kFree, 10 * (kForks - 2)).text;
+  EXPECT_NE(refusal(calls_file(events, about)).find("freed before"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace zerotax::replay

@@ -2,65 +2,94 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <random>
 #include <utility>
-#include <vector>
+
+#include "record/calls/shared_array.h"
 
 namespace zerotax::record {
 
-/// Numbers of blocks by address: open addressing, for a look-up for each recorded call.
+/// Numbers of blocks by address: open addressing, for a look-up for each recorded call. A copy shares the memory of the
+/// original until one of them changes.
 class AddressMap {
  public:
+  /// The block at an address.
+  [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t address) const {
+    const std::size_t place = place_with(address);
+    const Entry entry = entries_.at(place);
+    return entry.address != 0 ? std::optional(entry.block) : std::nullopt;
+  }
+
+  /// It will be asked for soon.
+  void prefetch(std::uint64_t address) const {
+    if (const Entry* const entry = entries_.find(place_of(address))) __builtin_prefetch(entry);
+  }
+
+  /// One that is not there.
+  void insert(std::uint64_t address, std::uint64_t block) {
+    if ((size_ + 1) * 2 > capacity_) grow();
+    entries_.edit(place_with(address)) = {address, block};
+    ++size_;
+  }
+
+  /// Takes the block at an address away. What follows it moves up, so that no search ends too early (Knuth, TAOCP 3,
+  /// 6.4 R).
+  std::optional<std::uint64_t> take(std::uint64_t address) {
+    std::size_t hole = place_with(address);
+    const Entry found = entries_.at(hole);
+    if (found.address == 0) return std::nullopt;
+    std::size_t i = hole;
+    for (;;) {
+      i = (i + 1) & mask();
+      const Entry next = entries_.at(i);
+      if (next.address == 0) break;
+      if (((i - place_of(next.address)) & mask()) < ((i - hole) & mask())) continue;
+      entries_.edit(hole) = next;
+      hole = i;
+    }
+    entries_.edit(hole) = {};
+    --size_;
+    return found.block;
+  }
+
+ private:
   struct Entry {
     std::uint64_t address = 0;  ///< 0: free
     std::uint64_t block = 0;
   };
 
-  [[nodiscard]] const Entry* find(std::uint64_t address) const {
-    std::size_t place = place_of(address);
-    while (entries_[place].address != 0 && entries_[place].address != address) place = (place + 1) & mask();
-    return entries_[place].address != 0 ? &entries_[place] : nullptr;
+  /// Nobody who chooses addresses can have them all fall onto one place.
+  static std::uint64_t secret_factor() {
+    static const std::uint64_t factor = [] {
+      std::random_device random;
+      return (std::uint64_t{random()} << 32 | random()) | 1;
+    }();
+    return factor;
   }
-
-  /// It will be asked for soon.
-  void prefetch(std::uint64_t address) const { __builtin_prefetch(&entries_[place_of(address)]); }
-
-  /// One that is not there.
-  void insert(std::uint64_t address, std::uint64_t block) {
-    if ((size_ + 1) * 2 > entries_.size()) grow();
+  [[nodiscard]] std::size_t mask() const { return capacity_ - 1; }
+  [[nodiscard]] std::size_t place_of(std::uint64_t address) const { return ((address >> 4) * factor_ >> 20) & mask(); }
+  /// Where an address is, or would be put.
+  [[nodiscard]] std::size_t place_with(std::uint64_t address) const {
     std::size_t place = place_of(address);
-    while (entries_[place].address != 0) place = (place + 1) & mask();
-    entries_[place] = {address, block};
-    ++size_;
-  }
-
-  /// One that `find` returned. What follows it moves up, so that no search ends too early (Knuth, TAOCP 3, 6.4 R).
-  void erase(const Entry* found) {
-    auto hole = static_cast<std::size_t>(found - entries_.data());
-    for (std::size_t i = (hole + 1) & mask(); entries_[i].address != 0; i = (i + 1) & mask()) {
-      const std::size_t wanted = place_of(entries_[i].address);
-      if (((i - wanted) & mask()) < ((i - hole) & mask())) continue;
-      entries_[hole] = entries_[i];
-      hole = i;
+    for (;; place = (place + 1) & mask()) {
+      const Entry* const entry = entries_.find(place);
+      if (entry == nullptr || entry->address == 0 || entry->address == address) return place;
     }
-    entries_[hole] = {};
-    --size_;
-  }
-
- private:
-  [[nodiscard]] std::size_t mask() const { return entries_.size() - 1; }
-  [[nodiscard]] std::size_t place_of(std::uint64_t address) const {
-    return ((address >> 4) * 0x9e3779b97f4a7c15 >> 20) & mask();
   }
   void grow() {
-    std::vector<Entry> before = std::exchange(entries_, std::vector<Entry>(entries_.size() * 2));
-    size_ = 0;
-    for (const Entry& entry : before) {
-      if (entry.address != 0) insert(entry.address, entry.block);
+    const SharedArray<Entry> before = std::exchange(entries_, SharedArray<Entry>());
+    const std::size_t places = std::exchange(capacity_, capacity_ * 2);
+    for (std::size_t i = 0; i < places; ++i) {
+      const Entry* const entry = before.find(i);
+      if (entry != nullptr && entry->address != 0) entries_.edit(place_with(entry->address)) = *entry;
     }
   }
 
-  std::vector<Entry> entries_ = std::vector<Entry>(256);
+  SharedArray<Entry> entries_;
+  std::size_t capacity_ = 256;
   std::size_t size_ = 0;
+  std::uint64_t factor_ = secret_factor();
 };
 
 }  // namespace zerotax::record

@@ -6,6 +6,17 @@
 #include "record/calls/format.h"
 
 namespace zerotax::record {
+namespace {
+
+/// Ranges of pages that are gathered before they are written: a block of 8 GiB has as many at most.
+constexpr std::size_t kMostRanges = std::size_t{1} << 20;
+/// What a process mapped for itself: more pieces than Linux lets it have by default are no memory of a program.
+constexpr std::size_t kMostPieces = std::size_t{1} << 17;
+/// Forks whose children have not begun yet, and those that are remembered for their numbers.
+constexpr std::size_t kMostForks = std::size_t{1} << 16;
+constexpr std::size_t kBytesOfPiece = 192;  ///< of both of its maps
+
+}  // namespace
 
 /// Time of the process: threads that wait for each other do not add theirs.
 void CallEncoder::note_time(const RawCall& call) {
@@ -15,20 +26,20 @@ void CallEncoder::note_time(const RawCall& call) {
 }
 
 void CallEncoder::free_block(std::uint64_t address) {
-  const AddressMap::Entry* const found = now_.live.find(address);
-  if (found == nullptr) {
+  const std::optional<std::uint64_t> block = now_.live.take(address);
+  if (!block) {
     ++counts_.unknown;
     return;
   }
-  append_event(events_, EventKind::kFree, age(found->block));
-  now_.live.erase(found);
+  append_event(events_, EventKind::kFree, age(*block));
   ++counts_.frees;
 }
 
 void CallEncoder::new_block(std::uint64_t address) {
   // Freed where nobody noted it, in a thread that was lost.
-  if (const AddressMap::Entry* const stale = now_.live.find(address)) now_.live.erase(stale);
-  now_.live.insert(address, now_.blocks++);
+  now_.live.take(address);
+  const std::uint64_t block = now_.blocks++;
+  if (address != 0) now_.live.insert(address, block);
 }
 
 /// realloc ended: its old block is gone, or was never known, or is still there, for it failed.
@@ -38,6 +49,7 @@ void CallEncoder::grown(Thread& thread, const RawCall& call) {
   if (call.address == 0) {
     if (!old) return;
     if (call.bytes != 0) {
+      now_.live.take(old_address);
       now_.live.insert(old_address, *old);
     } else {
       append_event(events_, EventKind::kFree, age(*old));
@@ -52,9 +64,9 @@ void CallEncoder::grown(Thread& thread, const RawCall& call) {
 }
 
 void CallEncoder::end_touched(Thread& thread) {
-  const AddressMap::Entry* const found = now_.live.find(std::exchange(thread.touched, 0));
+  const std::optional<std::uint64_t> block = now_.live.find(std::exchange(thread.touched, 0));
   auto ranges = std::exchange(thread.ranges, {});
-  if (found != nullptr) append_ranges(found->block, ranges);
+  if (block) append_ranges(*block, ranges);
 }
 
 void CallEncoder::append_ranges(std::uint64_t block, Ranges& ranges) {
@@ -81,9 +93,10 @@ void CallEncoder::append_ranges(std::uint64_t block, Ranges& ranges) {
 /// Of what the program mapped for itself: each range as it comes.
 void CallEncoder::populated(const RawCall& call) {
   const std::uint64_t end = call.address + call.bytes;
-  auto piece = now_.pieces.upper_bound(call.address);
-  if (piece != now_.pieces.begin()) --piece;
-  for (; piece != now_.pieces.end() && piece->first < end; ++piece) {
+  const Mappings& mappings = now_.mapped();
+  auto piece = mappings.pieces.upper_bound(call.address);
+  if (piece != mappings.pieces.begin()) --piece;
+  for (; piece != mappings.pieces.end() && piece->first < end; ++piece) {
     const std::uint64_t from = std::max(piece->first, call.address);
     const std::uint64_t to = std::min(piece->second.end, end);
     if (from >= to) continue;
@@ -96,9 +109,11 @@ void CallEncoder::populated(const RawCall& call) {
 void CallEncoder::unmapped(const RawCall& call) {
   const std::uint64_t end = call.address + call.bytes;
   const bool kept = call.kind == RawKind::kReturned;
-  auto at = now_.pieces.upper_bound(call.address);
-  if (at != now_.pieces.begin()) --at;
-  while (at != now_.pieces.end() && at->first < end) {
+  Mappings& mappings = now_.edit_mapped();
+  auto& pieces = mappings.pieces;
+  auto at = pieces.upper_bound(call.address);
+  if (at != pieces.begin()) --at;
+  while (at != pieces.end() && at->first < end) {
     const auto [begin, piece] = *at;
     const std::uint64_t from = std::max(begin, call.address);
     const std::uint64_t to = std::min(piece.end, end);
@@ -106,19 +121,19 @@ void CallEncoder::unmapped(const RawCall& call) {
       ++at;
       continue;
     }
-    std::uint64_t& count = now_.piece_counts[piece.block];
+    std::uint64_t& count = mappings.piece_counts[piece.block];
     if (!kept) {
-      at = now_.pieces.erase(at);
+      at = pieces.erase(at);
       --count;
-      if (begin < from) now_.pieces[begin] = {from, piece.base, piece.block}, ++count;
-      if (to < piece.end) now_.pieces[to] = {piece.end, piece.base, piece.block}, ++count;
-      at = now_.pieces.lower_bound(to);
+      if (begin < from) pieces[begin] = {from, piece.base, piece.block}, ++count;
+      if (to < piece.end) pieces[to] = {piece.end, piece.base, piece.block}, ++count;
+      at = pieces.lower_bound(to);
     } else {
       ++at;
     }
     if (count == 0) {
       append_event(events_, EventKind::kUnmap, age(piece.block));
-      now_.piece_counts.erase(piece.block);
+      mappings.piece_counts.erase(piece.block);
     } else {
       append_event(events_, EventKind::kReturn, age(piece.block));
       append_varint(events_, (from - piece.base) / page_bytes());
@@ -137,13 +152,14 @@ void CallEncoder::append_huge(std::uint64_t block, std::uint64_t base, std::uint
 /// Programs ask for huge pages as soon as they have the memory: of what the thread allocated last, or mapped.
 void CallEncoder::advised(const Thread& thread, const RawCall& call) {
   const std::uint64_t end = call.address + call.bytes;
-  const AddressMap::Entry* const newest = now_.live.find(thread.newest);
-  if (newest != nullptr && call.address < thread.newest + thread.newest_bytes && end > thread.newest) {
-    return append_huge(newest->block, thread.newest, std::max(call.address, page_floor(thread.newest)),
+  const std::optional<std::uint64_t> newest = now_.live.find(thread.newest);
+  if (newest && call.address < thread.newest + thread.newest_bytes && end > thread.newest) {
+    return append_huge(*newest, thread.newest, std::max(call.address, page_floor(thread.newest)),
                        std::min(end, page_ceiling(thread.newest + thread.newest_bytes)));
   }
-  auto piece = now_.pieces.upper_bound(call.address);
-  if (piece == now_.pieces.begin()) return;
+  const auto& pieces = now_.mapped().pieces;
+  auto piece = pieces.upper_bound(call.address);
+  if (piece == pieces.begin()) return;
   --piece;
   append_huge(piece->second.block, piece->second.base, call.address, std::min(end, piece->second.end));
 }
@@ -151,12 +167,15 @@ void CallEncoder::advised(const Thread& thread, const RawCall& call) {
 /// False if it is another kind of call.
 bool CallEncoder::note_mapping(const Thread& thread, const RawCall& call) {
   switch (call.kind) {
-    case RawKind::kMapped:
+    case RawKind::kMapped: {
+      Mappings& mappings = now_.edit_mapped();
+      if (mappings.pieces.size() >= kMostPieces) return true;
       append_event(events_, EventKind::kMap, call.bytes);
       ++counts_.maps;
-      now_.piece_counts[now_.blocks] = 1;
-      now_.pieces[call.address] = {call.address + call.bytes, call.address, now_.blocks++};
+      mappings.piece_counts[now_.blocks] = 1;
+      mappings.pieces[call.address] = {call.address + call.bytes, call.address, now_.blocks++};
       return true;
+    }
     case RawKind::kPopulated:
       populated(call);
       return true;
@@ -181,6 +200,7 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
     if (thread.touched != 0 && thread.touched != call.address) end_touched(thread);
     thread.touched = call.address;
     if (call.bytes >> 32 != 0) thread.ranges.emplace_back(call.bytes & 0xffff'ffff, call.bytes >> 32);
+    if (thread.ranges.size() >= kMostRanges) end_touched(thread);
     return;
   }
   if (thread.touched != 0) end_touched(thread);
@@ -204,15 +224,13 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
       return free_block(call.address);
     case RawKind::kGrowing:
       thread.growing = call.address;
-      if (const AddressMap::Entry* const found = now_.live.find(call.address)) {
-        thread.growing_block = found->block;
-        now_.live.erase(found);
-      }
+      if (const auto block = now_.live.take(call.address)) thread.growing_block = block;
       return;
     case RawKind::kGrown:
       return grown(thread, call);
     case RawKind::kFork:
       forks_[call.ticket] = {counts_.forks++, now_};
+      if (forks_.size() > kMostForks) forks_.erase(forks_.begin());
       append_event(events_, EventKind::kFork, 0);
       return;
     default:
@@ -228,7 +246,19 @@ void CallEncoder::finish() {
     if (number != std::exchange(thread_, number)) append_event(events_, EventKind::kThread, number);
     end_touched(thread);
   }
+  now_ = {};
+  threads_.clear();
+  current_ = nullptr;
 }
+
+CallEncoder::Mappings::Mappings(const Mappings& other)
+    : pieces(other.pieces), piece_counts(other.piece_counts), counted(kBytesOfPiece * pieces.size()) {
+  shared_array_bytes += counted;
+}
+
+CallEncoder::Mappings::~Mappings() { shared_array_bytes -= counted; }
+
+std::size_t CallEncoder::mapping_bytes() const { return kBytesOfPiece * now_.mapped().pieces.size(); }
 
 std::optional<CallEncoder> CallEncoder::take_child(std::uint64_t ticket) {
   const auto found = forks_.find(ticket);

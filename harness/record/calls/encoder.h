@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,8 +33,11 @@ class CallEncoder {
   void add(std::uint32_t thread, const RawCall& call);
   /// This call will follow soon.
   void expect(const RawCall& call) const { now_.live.prefetch(call.address); }
-  /// No more will follow.
+  /// No more will follow: writes what is left, and forgets the blocks.
   void finish();
+  /// Bytes that the program's mappings take here. What its blocks take, and what copies of both take, are in
+  /// shared_array_bytes.
+  [[nodiscard]] std::size_t mapping_bytes() const;
   /// A process forked at this ticket. Continues from the blocks of that moment, if it is known and was not asked for
   /// before.
   std::optional<CallEncoder> take_child(std::uint64_t ticket);
@@ -60,12 +64,27 @@ class CallEncoder {
     std::uint64_t base = 0;  ///< where the whole began
     std::uint64_t block = 0;
   };
-  /// What is there at a fork.
+  struct Mappings {
+    std::map<std::uint64_t, Piece> pieces;
+    std::map<std::uint64_t, std::uint64_t> piece_counts;  ///< by block
+    std::size_t counted = 0;                              ///< in shared_array_bytes
+
+    Mappings() = default;
+    Mappings(const Mappings& other);
+    Mappings& operator=(const Mappings&) = delete;
+    ~Mappings();
+  };
+  /// What is there at a fork. Copies share all that neither has changed since.
   struct State {
     AddressMap live;
-    std::map<std::uint64_t, Piece> pieces;
-    std::map<std::uint64_t, std::uint64_t> piece_counts;
+    std::shared_ptr<Mappings> mappings = std::make_shared<Mappings>();
     std::uint64_t blocks = 0;
+
+    [[nodiscard]] const Mappings& mapped() const { return *mappings; }
+    Mappings& edit_mapped() {
+      if (mappings.use_count() != 1) mappings = std::make_shared<Mappings>(*mappings);
+      return *mappings;
+    }
   };
   struct Fork {
     std::uint64_t number = 0;

@@ -17,20 +17,22 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "base/size.h"
 #include "base/units.h"
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/write_all.h"
 #include "record/calls/document.h"
 #include "record/calls/format.h"
+#include "record/slot_check.h"
 
 namespace zerotax::record {
 namespace {
 
-/// Calls by which an address is fetched before it is looked up.
-constexpr std::uint64_t kAhead = 12;
 constexpr std::int64_t kRelease_ns = 100'000'000;
 constexpr std::int64_t kTick_ns = 1'000'000;
+/// Some ten million blocks at once.
+constexpr std::size_t kMostEncoderBytes = std::size_t{768} << 20;
 
 /// The library of the process that did most calls.
 std::string allocator_of(const Record& record) {
@@ -53,16 +55,17 @@ CallsCounts counts_of(const Totals& totals) {
 
 }  // namespace
 
-CallsRecording::CallsRecording(const RecordArena& arena, std::string path, std::uint64_t limit)
+CallsRecording::CallsRecording(std::string path, std::uint64_t limit)
     : path_(std::move(path)),
-      area_path_(arena.path() + "-calls"),
+      memory_("zerotax-calls", kCallAreaBytes),
+      area_path_(memory_.pass_on()),
       limit_(limit),
       file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
       adopted_(kRings) {
   if (!file_) {
     throw UsageError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)), "give --calls another path");
   }
-  open_area(area_path_);
+  open_area();
   std::string head(kCallsMagic);
   head.append(reinterpret_cast<const char*>(&kCallsVersion), sizeof kCallsVersion);
   head.resize(kCallsHeadBytes);
@@ -75,16 +78,11 @@ CallsRecording::~CallsRecording() {
   ::munmap(static_cast<void*>(area_), kCallAreaBytes);
 }
 
-void CallsRecording::open_area(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  const bool made = fd && (::geteuid() != 0 || ::fchmod(fd.get(), 0666) == 0) &&
-                    ::ftruncate(fd.get(), static_cast<off_t>(kCallAreaBytes)) == 0;
+void CallsRecording::open_area() {
   void* const memory =
-      made ? ::mmap(nullptr, kCallAreaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0)
-           : MAP_FAILED;
+      ::mmap(nullptr, kCallAreaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory_.fd(), 0);
   if (memory == MAP_FAILED) {
-    throw MachineError(fmt::format("cannot make {}: {}", path, std::strerror(errno)),
-                       "point TMPDIR at a folder that you may write to; check ulimit -f and -v");
+    throw MachineError(fmt::format("cannot map the memory for calls: {}", std::strerror(errno)), "check ulimit -v");
   }
   area_ = static_cast<CallArea*>(memory);
   area_->magic = kCallAreaMagic;
@@ -121,124 +119,44 @@ void CallsRecording::stop() {
   if (!thread_.joinable()) return;
   stopping_ = true;
   thread_.join();
-  // Of threads that were killed, places are missing in the order of calls.
-  while (drain(false)) {
-  }
-  while (drain(true)) {
-  }
+  // What still runs writes no more, unless it does not care.
   area_->stopped = 1;
-  for (std::size_t i = 0; i < processes_.size(); ++i) {
-    if (!processes_[i].encoder) continue;
-    processes_[i].encoder->finish();
-    flush(i);
-  }
-}
-
-/// Returns whether there was anything.
-bool CallsRecording::drain(bool holes) {
-  adopt();
-  bool any = false;
-  for (std::size_t i = 0; i < processes_.size(); ++i) {
-    if (!processes_[i].encoder) begin(i);
-    if (processes_[i].encoder) any = drain_process(i, holes) || any;
-  }
-  return any;
-}
-
-/// Finds out about new processes and threads.
-void CallsRecording::adopt() {
-  const std::size_t streams = std::min<std::size_t>(area_->streams_used, kStreams);
-  while (processes_.size() < streams && area_->streams[processes_.size()].ready != 0) {
-    processes_.push_back({&area_->streams[processes_.size()], {}, 0, {}});
-  }
-  const std::size_t rings = std::min<std::size_t>(area_->rings_used, kRings);
-  for (std::size_t i = 0; i < rings; ++i) {
-    if (adopted_[i] || area_->ring_states[i] != RingState::kUsed) continue;
-    const std::uint32_t stream = ring(i).stream;
-    if (stream == 0 || stream > processes_.size()) continue;
-    adopted_[i] = true;
-    processes_[stream - 1].rings.push_back(i);
-  }
-}
-
-/// A process can be begun when what it has from its parent is known.
-void CallsRecording::begin(std::size_t index) {
-  Process& process = processes_[index];
-  const std::uint32_t parent = process.stream->parent;
-  if (parent == 0 || parent > index || process.stream->forked_at == kNoTicket) {
-    process.encoder.emplace();
-  } else if (processes_[parent - 1].encoder) {
-    process.encoder = processes_[parent - 1].encoder->take_child(process.stream->forked_at);
-  }
-}
-
-bool CallsRecording::drain_ring(std::size_t index, Process& process) {
-  CallRing& from = ring(index);
-  const std::uint64_t head = from.head.load(std::memory_order_acquire);
-  std::uint64_t tail = from.tail.load(std::memory_order_relaxed);
-  const std::uint64_t before = tail;
-  bool ended = false;
-  for (; tail != head && !ended; ++tail) {
-    const RawCall& call = from.calls[tail % kRingCalls];
-    process.encoder->expect(from.calls[(tail + kAhead) % kRingCalls]);
-    if (call.ticket != process.next_ticket) break;
-    ++process.next_ticket;
-    if (!limited_) process.encoder->add(from.thread, call);
-    ended = call.kind == RawKind::kEnd;
-  }
-  from.tail.store(tail, std::memory_order_release);
-  if (ended) {
-    std::erase(process.rings, index);
-    from.stream = 0;
-    adopted_[index] = false;
-    area_->ring_states[index] = RingState::kFree;
-  }
-  return tail != before;
-}
-
-bool CallsRecording::drain_process(std::size_t index, bool holes) {
-  Process& process = processes_[index];
-  bool any = false;
-  for (bool more = true; more;) {
-    more = false;
-    for (std::size_t i = 0; i < process.rings.size(); ++i) more = drain_ring(process.rings[i], process) || more;
-    if (!more && holes) more = step_over_hole(process);
-    any = any || more;
-    if (process.encoder->events().size() >= kUsualPartBytes) flush(index);
-  }
-  return any;
-}
-
-bool CallsRecording::step_over_hole(Process& process) {
-  std::uint64_t next = kNoTicket;
-  for (const std::size_t index : process.rings) {
-    const CallRing& from = ring(index);
-    const std::uint64_t tail = from.tail;
-    if (tail != from.head.load(std::memory_order_acquire)) next = std::min(next, from.calls[tail % kRingCalls].ticket);
-  }
-  if (next == kNoTicket) return false;
-  process.next_ticket = next;
-  return true;
-}
-
-/// Those of processes that ended.
-void CallsRecording::release_rings() {
-  for (std::size_t i = 0; i < processes_.size(); ++i) {
-    Process& process = processes_[i];
-    if (process.rings.empty() || process.stream->ended == 0) continue;
-    const auto is_next = [&](const Process& other) { return other.stream->pid == process.stream->pid; };
-    const bool replaced =
-        std::any_of(processes_.begin() + static_cast<std::ptrdiff_t>(i) + 1, processes_.end(), is_next);
-    if (!replaced && (::kill(process.stream->pid, 0) == 0 || errno != ESRCH)) continue;
-    if (!process.encoder) continue;
-    while (drain_process(i, true)) {
+  constexpr std::int64_t kPatience_ns = 10'000'000'000;
+  const std::int64_t until = monotonic_ns() + kPatience_ns;
+  // Of threads that were killed, places are missing in the order of calls.
+  for (const bool holes : {false, true}) {
+    while (drain(holes) && monotonic_ns() < until) {
     }
-    for (const std::size_t index : process.rings) {
-      ring(index).stream = 0;
-      adopted_[index] = false;
-      area_->ring_states[index] = RingState::kFree;
+  }
+  for (std::size_t i = 0; i < processes_.size(); ++i) end_process(i);
+}
+
+void CallsRecording::end_process(std::size_t index) {
+  Process& process = processes_[index];
+  if (!process.encoder || std::exchange(process.over, true)) return;
+  process.encoder->finish();
+  flush(index);
+}
+
+/// A recording of more live blocks than this takes more memory to be made than a program should have to share.
+void CallsRecording::stop_if_too_large() {
+  std::size_t bytes = shared_array_bytes;
+  for (const Process& process : processes_) {
+    if (process.encoder) bytes += process.encoder->mapping_bytes();
+  }
+  if (bytes < kMostEncoderBytes || limited_) return;
+  too_large_ = true;
+  stop_at_limit();
+}
+
+/// Writes all that is encoded so far: the children of a fork need the calls of their parent before it.
+void CallsRecording::stop_at_limit() {
+  area_->stopped = 1;
+  limited_ = true;
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    if (processes_[i].encoder && !processes_[i].encoder->events().empty()) {
+      write_part(kCallsOfProcess, i, std::exchange(processes_[i].encoder->events(), {}));
     }
-    process.rings.clear();
   }
 }
 
@@ -246,9 +164,8 @@ void CallsRecording::flush(std::size_t index) {
   std::string& events = processes_[index].encoder->events();
   if (!events.empty() && !limited_) write_part(kCallsOfProcess, index, events);
   events.clear();
-  if (written_ < limit_ || limited_) return;
-  limited_ = true;
-  area_->stopped = 1;
+  stop_if_too_large();
+  if (written_ >= limit_ && !limited_) stop_at_limit();
 }
 
 void CallsRecording::write_part(std::uint32_t kind, std::size_t process, const std::string& raw) {
@@ -272,20 +189,19 @@ CallsProcess CallsRecording::row_of(const Process& process, const Record& record
   CallsProcess row;
   std::int64_t nearest = 0;
   for (const RecordedProcess& recorded : record.processes) {
-    const std::int64_t apart = std::abs(recorded.started_ns + started_ns - process.stream->started_ns);
-    if (recorded.pid != process.stream->pid || (!row.name.empty() && apart >= nearest)) continue;
+    const std::int64_t apart = std::abs(recorded.started_ns + started_ns - process.started_ns);
+    if (recorded.pid != process.pid || (!row.name.empty() && apart >= nearest)) continue;
     nearest = apart;
     row.name = file_name(recorded.executable);
   }
-  const std::uint32_t parent = process.stream->parent;
-  if (parent != 0 && parent <= processes_.size() && processes_[parent - 1].encoder) {
-    row.fork = processes_[parent - 1].encoder->fork_number(process.stream->forked_at);
-    if (row.fork) row.parent = parent - 1;
+  if (process.parent != 0 && processes_[process.parent - 1].encoder) {
+    row.fork = processes_[process.parent - 1].encoder->fork_number(process.forked_at);
+    if (row.fork) row.parent = process.parent - 1;
   }
   row.threads = process.stream->threads;
-  row.lost_threads = process.stream->lost;
-  row.image_zeroed_bytes = process.stream->image_zeroed_bytes;
-  row.image_copied_bytes = process.stream->image_copied_bytes;
+  row.lost_threads = process.bad + std::min<std::uint64_t>(process.stream->lost, ~std::uint32_t{0});
+  row.image_zeroed_bytes = std::min<std::uint64_t>(process.stream->image_zeroed_bytes, kAddressSpaceBytes);
+  row.image_copied_bytes = std::min<std::uint64_t>(process.stream->image_copied_bytes, kAddressSpaceBytes);
   if (!process.encoder) return row;
   const CallCounts& counts = process.encoder->counts();
   row.mallocs = counts.mallocs;
@@ -327,7 +243,12 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
     missing += fmt::format("; {} more could not be recorded",
                            format_counted(record.processes.size() - processes_.size(), "process", "processes"));
   }
-  if (all.limited) missing += "; the recording stopped at --calls-limit";
+  if (too_large_) {
+    missing += fmt::format("; the recording stopped, for the blocks that the program has take more than {} here",
+                           format_size(kMostEncoderBytes));
+  } else if (all.limited) {
+    missing += "; the recording stopped at --calls-limit";
+  }
   return fmt::format("{}: {} of {}, {}{}\n", path_, format_counted(calls, "call"),
                      format_counted(all.processes.size(), "process", "processes"), format_size(written_), missing);
 }

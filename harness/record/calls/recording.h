@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "files/shared_file.h"
 #include "os/unique_fd.h"
-#include "record/arena.h"
 #include "record/calls/encoder.h"
 #include "record/calls/result.h"
 #include "record/launch.h"
@@ -16,17 +16,17 @@
 
 namespace zerotax::record {
 
-/// A file of calls while it is written: empties the rings of the recorded processes in a thread of its own.
+/// A file of calls while it is written: empties the rings of the recorded processes in a thread of its own (rings.cc).
 class CallsRecording {
  public:
   /// `limit`: bytes of the file, at most, but for its last part. Throws UsageError if the file cannot be written,
   /// MachineError if there is no memory for the rings.
-  CallsRecording(const RecordArena& arena, std::string path, std::uint64_t limit);
+  CallsRecording(std::string path, std::uint64_t limit);
   ~CallsRecording();
   CallsRecording(const CallsRecording&) = delete;
   CallsRecording& operator=(const CallsRecording&) = delete;
 
-  /// The file of the rings, for kCallsVariable.
+  /// The memory of the rings, for kCallsVariable.
   [[nodiscard]] const std::string& area_path() const { return area_path_; }
 
   /// The program has ended: takes what is left.
@@ -36,29 +36,49 @@ class CallsRecording {
   std::string finish(const Record& record, const RecordTarget& target, std::int64_t started_ns);
 
  private:
+  /// A ring of a thread. Any recorded process may write to it: what is read is copied once, and checked.
+  struct Ring {
+    std::size_t index;
+    std::uint32_t thread;
+    std::uint64_t tail;
+  };
   struct Process {
     CallStream* stream = nullptr;
-    std::optional<CallEncoder> encoder;  ///< nothing while its parent has not come to its fork
+    // As they were when it was ready.
+    pid_t pid = 0;
+    std::uint32_t parent = 0;  ///< 1 + its index, which is less than that of the process; 0: none
+    std::uint64_t forked_at = kNoTicket;
+    std::int64_t started_ns = 0;
+    std::optional<CallEncoder> encoder = {};  ///< nothing while its parent has not come to its fork
     std::uint64_t next_ticket = 0;
-    std::vector<std::size_t> rings;
+    std::vector<Ring> rings = {};
+    bool over = false;      ///< it has ended, and all of its calls are encoded
+    std::uint64_t bad = 0;  ///< rings whose contents no thread can have written
   };
 
-  void open_area(const std::string& path);
+  void open_area();
   void run();
   bool drain(bool holes);
   void adopt();
   void begin(std::size_t index);
   bool drain_process(std::size_t index, bool holes);
-  bool drain_ring(std::size_t ring, Process& process);
+  bool drain_ring(Ring& ring, Process& process);
+  enum class Drained { kAll, kEnded, kDamaged };
+  Drained take_calls(Ring& ring, Process& process);
+  void free_ring(std::size_t index);
   bool step_over_hole(Process& process);
   void release_rings();
+  void end_process(std::size_t index);
   void flush(std::size_t index);
+  void stop_if_too_large();
+  void stop_at_limit();
   void write_part(std::uint32_t kind, std::size_t process, const std::string& raw);
   void wait();
   [[nodiscard]] CallRing& ring(std::size_t index) const;
   [[nodiscard]] CallsProcess row_of(const Process& process, const Record& record, std::int64_t started_ns) const;
 
   std::string path_;
+  SharedFile memory_;
   std::string area_path_;
   std::uint64_t limit_;
   UniqueFd file_;
@@ -67,7 +87,8 @@ class CallsRecording {
   std::vector<bool> adopted_;  ///< rings
   std::uint64_t written_ = 0;
   bool limited_ = false;
-  int failure_ = 0;  ///< errno of a write
+  bool too_large_ = false;  ///< limited by the memory that the blocks take here
+  int failure_ = 0;         ///< errno of a write
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -10,9 +10,12 @@
 namespace zerotax::record {
 
 /// What crosses the border between the driver and the recorded programs: plain data in one shared memory file, which
-/// every process finds by its path in the environment. A process claims a slot of its own and writes into it as it
-/// goes, so that one that is killed still leaves what it had counted. Counters are written by one thread each, unless
-/// they say otherwise, and read when it is over.
+/// every process finds by the environment (shared_memory.h). A process claims a slot of its own and writes into it as
+/// it goes, so that one that is killed still leaves what it had counted. Counters are written by one thread each,
+/// unless they say otherwise, and read when it is over.
+///
+/// Any process that is recorded can write to all of it. So nobody trusts what is in it: the driver checks it
+/// (slot_check.h), and the library uses what it reads back only as a number, or within the bounds of a table.
 
 inline constexpr const char* kArenaVariable = "ZEROTAX_RECORD";
 
@@ -228,8 +231,7 @@ struct Site {
   std::atomic<std::uint32_t> ready;
   SiteKind kind;
   std::uint32_t depth;
-  std::atomic<std::uint32_t>
-      next_holder;                ///< in the list of sites whose large blocks were counted as live; 0: not in it
+  std::uint32_t padding;
   std::uint64_t frames[kFrames];  ///< innermost first: index of the module in the upper 16 bits, address within it
   std::atomic<std::uint64_t> calls;
   std::atomic<std::uint64_t> requested_bytes;
@@ -347,7 +349,8 @@ struct ExecEntry {
   std::atomic<std::uint32_t> ready;
   std::atomic<std::uint32_t> failed;  ///< errno
   std::int32_t pid;
-  std::uint32_t cleaned;  ///< 1: the environment given to it does not preload us
+  std::uint8_t cleaned;      ///< 1: the environment given to it does not preload us
+  std::uint8_t unreachable;  ///< 1: it finds no memory to record into
   std::int64_t at_ns;
   char path[kPathBytes];
 };
@@ -390,7 +393,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'000f'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0010'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

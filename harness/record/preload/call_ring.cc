@@ -1,18 +1,16 @@
 #include "record/preload/call_ring.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <ctime>
 
 #include "os/clock.h"
-#include "os/unique_fd.h"
 #include "record/preload/process.h"
+#include "record/preload/shared_memory.h"
 #include "record/preload/state.h"
 
 // Weak: glibc has it since 2.32 (sys/single_threaded.h).
@@ -37,6 +35,7 @@ constinit thread_local Writer writer [[gnu::tls_model("initial-exec")]] = {};
 
 CallArea* area = nullptr;
 CallStream* stream = nullptr;
+constinit std::atomic<bool> gave_up{false};  ///< the driver does not empty rings any more
 pthread_key_t end_key;
 bool has_end_key = false;
 
@@ -59,6 +58,9 @@ std::size_t take_ring() {
   return kRings;
 }
 
+/// Another process may write to the area: once this one has stopped, it does not begin again.
+bool has_stopped() { return gave_up || area->stopped != 0; }
+
 void wake_driver() {
   if (area->sleeping == 0) return;
   ++area->wake;
@@ -70,7 +72,7 @@ bool wait_for_driver(const CallRing& ring, std::uint64_t head) {
   constexpr std::int64_t kPatience_ns = 10'000'000'000;
   const std::int64_t began = monotonic_ns();
   while (head - ring.tail.load(std::memory_order_acquire) >= kRingCalls) {
-    if (area->stopped != 0 || monotonic_ns() - began > kPatience_ns) return false;
+    if (has_stopped() || monotonic_ns() - began > kPatience_ns) return false;
     wake_driver();
     const timespec pause{0, 50'000};
     ::nanosleep(&pause, nullptr);
@@ -88,10 +90,11 @@ void lose() {
 bool next_piece() {
   Writer& own = writer;
   const OwnWork work;
-  if (area->stopped != 0) return false;
+  if (has_stopped()) return false;
   wake_driver();
   if (!wait_for_driver(*own.ring, own.head)) {
     // Nobody listens: nor will anybody later.
+    gave_up = true;
     area->stopped = 1;
     return false;
   }
@@ -101,13 +104,13 @@ bool next_piece() {
   }
   const std::uint64_t room = own.ring->tail.load(std::memory_order_acquire) + kRingCalls - own.head;
   own.limit = own.head + (room < kPieceCalls - own.head % kPieceCalls ? room : kPieceCalls - own.head % kPieceCalls);
-  return true;
+  return own.limit != own.head;
 }
 
 /// The thread's ring, or nullptr if it has none and gets none.
 bool begin_thread() {
   Writer& own = writer;
-  if (own.over || stream == nullptr || area->stopped != 0) return false;
+  if (own.over || stream == nullptr || has_stopped()) return false;
   const OwnWork work;
   const std::size_t index = take_ring();
   own.ring = index == kRings ? nullptr : ring_at(index);
@@ -194,17 +197,15 @@ void note_call(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_
 }
 
 bool open_call_area() {
-  const char* const path = std::getenv(kCallsVariable);
-  if (area != nullptr || path == nullptr) return false;
-  const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  std::uint64_t magic = 0;
-  if (!fd || ::pread(fd.get(), &magic, sizeof magic, 0) != sizeof magic || magic != kCallAreaMagic) return false;
+  if (area != nullptr) return false;
+  SharedMemory memory(kCallsVariable, kCallAreaMagic, kCallAreaBytes);
+  if (!memory.found()) return false;
   // With the rings of threads to come: a program may forbid itself to open files.
-  void* const memory = ::mmap(nullptr, kCallAreaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
-  if (memory == MAP_FAILED) return false;
-  area = static_cast<CallArea*>(memory);
+  area = static_cast<CallArea*>(memory.map(0, kCallAreaBytes));
+  if (area == nullptr) return false;
+  memory.keep();
   writer.forked_at = kNoTicket;
-  stream = area->stopped == 0 ? begin_stream(0, kNoTicket) : nullptr;
+  stream = !has_stopped() ? begin_stream(0, kNoTicket) : nullptr;
   if (stream == nullptr) return false;
   has_end_key = ::pthread_key_create(&end_key, end_thread) == 0;
   return true;

@@ -72,6 +72,7 @@ ExecEntry* announce(const char* path, Environment environment, std::int64_t at_n
   entry.pid = pid;
   entry.at_ns = at_ns;
   entry.cleaned = preloads_us(environment) ? 0 : 1;
+  entry.unreachable = arena_is_reachable() ? 0 : 1;
   copy_text(entry.path, path);
   entry.ready = 1;
   return &entry;

@@ -14,9 +14,12 @@ constexpr std::uint32_t kLastHolder = kSites + 1;
 
 constinit LiveHeap heap;
 constinit std::atomic<std::uint64_t> early_peak{0};
-std::atomic<std::uint64_t>* peak_bytes = &early_peak;            ///< of the slot, once there is one
-std::size_t (*find_size)(void*) = nullptr;                       ///< how many bytes of a block may be used
-constinit std::atomic<std::uint32_t> first_holder{kLastHolder};  ///< 1 + its index among the sites
+std::atomic<std::uint64_t>* peak_bytes = &early_peak;  ///< of the slot, once there is one
+std::size_t (*find_size)(void*) = nullptr;             ///< how many bytes of a block may be used
+/// The list of sites whose large blocks were counted as live, by 1 + their index. Not in the arena, where another
+/// process could make it a circle.
+constinit std::atomic<std::uint32_t> first_holder{kLastHolder};
+std::atomic<std::uint32_t> next_holders[kSites];  ///< 0: not in the list
 
 /// How many bytes of a block may be used. An allocator may allocate to answer (gperftools, the first time).
 std::uint64_t usable_size(void* block) {
@@ -82,12 +85,13 @@ void live_free(void* block) {
 
 /// Puts a site into the list of those that have had live blocks.
 void list(Site& site) {
-  std::uint32_t unlisted = 0;
-  if (!site.next_holder.compare_exchange_strong(unlisted, kLastHolder)) return;
   const auto place = static_cast<std::uint32_t>(&site - &process->sites[0]) + 1;
+  std::atomic<std::uint32_t>& next = next_holders[place - 1];
+  std::uint32_t unlisted = 0;
+  if (!next.compare_exchange_strong(unlisted, kLastHolder)) return;
   std::uint32_t first = first_holder;
   do {
-    site.next_holder = first;
+    next = first;
   } while (!first_holder.compare_exchange_weak(first, place));
 }
 
@@ -105,7 +109,7 @@ void keep_peak() {
   for (std::uint32_t place = first_holder; place != kLastHolder;) {
     Site& site = process->sites[place - 1];
     site.live_at_peak_bytes = site.live_bytes.load();
-    place = site.next_holder;
+    place = next_holders[place - 1];
   }
   holdings.kept_peak_live_bytes = peak;
 }
@@ -156,6 +160,9 @@ void begin_live_heap(ProcessSlot* slot) {
 
 void open_live_heap(ProcessSlot& child) {
   first_holder = kLastHolder;
+  if (live_heap_counted) {
+    for (auto& next : next_holders) next = 0;
+  }
   child.holdings.peak_live_bytes = heap.bytes();
   peak_bytes = &child.holdings.peak_live_bytes;
 }

@@ -29,6 +29,7 @@
 #include "record/preload/own_stack.h"
 #include "record/preload/real.h"
 #include "record/preload/returns.h"
+#include "record/preload/shared_memory.h"
 #include "record/preload/stores.h"
 #include "record/preload/symbols.h"
 #include "record/preload/text.h"
@@ -99,26 +100,18 @@ void read_text(const char* path, char* text, std::size_t room) {
   }
 }
 
-void* map(int fd, std::size_t offset, std::size_t bytes) {
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
-  return memory == MAP_FAILED ? nullptr : memory;
-}
-
 /// Maps a slot that nobody has, or returns nullptr.
 ProcessSlot* map_slot() {
-  const char* path = std::getenv(kArenaVariable);
-  if (path == nullptr) return nullptr;
-  const UniqueFd fd(::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd) return nullptr;
+  SharedMemory memory(kArenaVariable, kArenaMagic, kArenaBytes);
+  if (!memory.found()) return nullptr;
   if (arena == nullptr) {
-    std::uint64_t magic = 0;
-    if (::pread(fd.get(), &magic, sizeof magic, 0) != sizeof magic || magic != kArenaMagic) return nullptr;
-    arena = static_cast<Arena*>(map(fd.get(), 0, kSlotsOffset));
+    arena = static_cast<Arena*>(memory.map(0, kSlotsOffset));
     if (arena == nullptr) return nullptr;
+    memory.keep();
   }
   const std::uint32_t index = arena->slots_used.fetch_add(1);
   if (index >= kProcesses) return nullptr;
-  auto* slot = static_cast<ProcessSlot*>(map(fd.get(), kSlotsOffset + index * kSlotBytes, kSlotBytes));
+  auto* slot = static_cast<ProcessSlot*>(memory.map(kSlotsOffset + index * kSlotBytes, kSlotBytes));
   if (slot == nullptr) return nullptr;
   if (have_pages(slot, page_bytes())) return slot;
   ::munmap(slot, kSlotBytes);
@@ -298,6 +291,8 @@ bool have_pages(const void* begin, std::size_t bytes) {
   errno = saved;
   return had;
 }
+
+bool arena_is_reachable() { return SharedMemory(kArenaVariable, kArenaMagic, kArenaBytes).found(); }
 
 void note_gap(Gap gap) {
   if (process != nullptr) process->gaps |= gap;

@@ -43,6 +43,9 @@ std::uint32_t take_entry(std::atomic<std::uint32_t>& used, const Entry* table, s
   return index;
 }
 
+/// Whether a program that this one becomes finds the arena as this one does.
+bool arena_is_reachable();
+
 /// The process ends now: its books are closed.
 void note_end();
 
