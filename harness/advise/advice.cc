@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/subcommand.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
@@ -95,7 +96,7 @@ void announce(const std::vector<Candidate>& candidates, const SearchMethod& meth
   const std::size_t runs = most_runs(candidates, method);
   const double seconds = static_cast<double>(runs) * wall_s;
   if (seconds < kWorthSaying_s) return;
-  fmt::print(stderr, "zerotax: at most {} runs, of {} each: about {}, or less\n", runs, format_ns(wall_s * 1e9),
+  print_text(stderr, "zerotax: at most {} runs, of {} each: about {}, or less\n", runs, format_ns(wall_s * 1e9),
              format_duration(seconds));
 }
 

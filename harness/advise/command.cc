@@ -13,6 +13,7 @@
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 #include "replay/as_command.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
@@ -120,7 +121,7 @@ ExitStatus test(const Request& request, const Options& options) {
   const SelfTest test = self_test(request, static_cast<std::size_t>(options.self_test));
   if (!options.json.empty()) write_file(options.json, json_text(self_test_json(test)));
   if (options.json == "-") return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
-  fmt::print("{} of {} without effect recommended one.\n", test.recommended, format_counted(test.advices, "advice"));
+  print_text("{} of {} without effect recommended one.\n", test.recommended, format_counted(test.advices, "advice"));
   if (stop_requested()) say_interrupted("counting only what was finished");
   return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
 }
@@ -128,13 +129,13 @@ ExitStatus test(const Request& request, const Options& options) {
 ExitStatus run(const Options& options) {
   const Request request = request_of(options);
   const std::string prediction = replay::checked_prediction(request.target.words.front());
-  if (!prediction.empty()) fmt::print(stderr, "{}\n", prediction);
+  if (!prediction.empty()) print_text(stderr, "{}\n", prediction);
   if (options.self_test > 0) return test(request, options);
   const Advice advice = advise(request);
   const AdviceResult result = advice_result(advice);
   if (!options.json.empty()) write_file(options.json, json_text(advise_json(result)));
   if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(result));
-  if (options.json != "-" && options.markdown != "-") fmt::print("{}", advise_text(result));
+  if (options.json != "-" && options.markdown != "-") print_lines(stdout, advise_text(result));
   say_next(next_step(result));
   if (!advice.complete) say_interrupted("this is what was known");
   return ExitStatus::kDone;

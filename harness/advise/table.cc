@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "advise/result.h"
+#include "base/markdown.h"
 #include "base/units.h"
 #include "base/wrap.h"
 
@@ -66,7 +67,7 @@ std::string tried_markdown(const AdviceResult& advice) {
   Table table = table_of({{"tried"}, {"settings"}, {"verdict"}});
   for (const TriedRemedy& row : sorted_remedies(advice)) {
     const std::string note = note_of(row);
-    add(table, {row.name, "`" + row.line + "`", row.verdict + (note.empty() ? "" : ": " + note)}, row);
+    add(table, {row.name, Cell::code(row.line), row.verdict + (note.empty() ? "" : ": " + note)}, row);
   }
   return table.empty() ? "" : "\n" + table.markdown();
 }
@@ -148,14 +149,16 @@ std::string advise_text(const AdviceResult& advice) {
 std::string advise_markdown(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   std::string text = "## Advice\n\n";
-  if (recommended.line) text += "```\n" + *recommended.line + "\n```\n\n";
-  text += recommended.sentence + "\n";
-  for (const std::string& sentence : sentences(advice)) text += "\n" + sentence + "\n";
+  if (recommended.line) text += markdown_block(*recommended.line, "") + "\n";
+  text += markdown_escaped(recommended.sentence) + "\n";
+  for (const std::string& sentence : sentences(advice)) text += "\n" + markdown_escaped(sentence) + "\n";
   text += tried_markdown(advice);
   if (!advice.not_tried.empty()) text += "\nNot tried:\n\n";
-  for (const auto& [why, names] : by_reason(advice.not_tried)) text += fmt::format("- {}: {}\n", why, names);
+  for (const auto& [why, names] : by_reason(advice.not_tried)) {
+    text += fmt::format("- {}: {}\n", markdown_escaped(why), markdown_escaped(names));
+  }
   const std::string method = method_sentence(advice);
-  return method.empty() ? text : text + "\n" + method + "\n";
+  return method.empty() ? text : text + "\n" + markdown_escaped(method) + "\n";
 }
 
 std::string next_step(const AdviceResult& advice) { return advice.recommendation.line.value_or(""); }

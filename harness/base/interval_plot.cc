@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/plot_axis.h"
+#include "base/printable.h"
 #include "base/units.h"
 
 namespace zerotax {
@@ -46,7 +47,7 @@ std::string interval_plot(const std::string& title, const std::string& ratio_tit
   std::size_t label_cells = 0;
   std::size_t word_cells = 0;
   for (const PlotInterval& row : rows) {
-    label_cells = std::max(label_cells, std::min(characters_of(row.label).size(), kLongestLabel));
+    label_cells = std::max(label_cells, std::min(characters_of(printable(row.label)).size(), kLongestLabel));
     word_cells = std::max(word_cells, characters_of(row.word).size());
   }
   const std::size_t left = label_cells + 1;

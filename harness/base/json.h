@@ -9,8 +9,12 @@ namespace zerotax {
 using Json = nlohmann::ordered_json;
 
 /// As a file has it: indented, with a line break at its end. Bytes that are not UTF-8, as a file's name may have,
-/// become U+FFFD, because JSON has no other way.
+/// become escapes (\xff), because JSON has no other way. Characters that are not printable (base/printable.h) become
+/// escapes of JSON.
 std::string json_text(const Json& json);
+
+/// The same on one line, without a line break at its end.
+std::string json_line(const Json& json);
 
 /// A metric that could not be measured: {"na": reason}. `reason` must not be empty.
 Json not_available(const std::string& reason);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/plot_axis.h"
+#include "base/printable.h"
 #include "base/units.h"
 
 namespace zerotax {
@@ -88,7 +89,7 @@ std::string line_plot(const std::string& title, const std::string& size_title, c
   Range times;
   std::size_t label_cells = 0;
   for (const PlotLine& line : lines) {
-    label_cells = std::max(label_cells, std::min(characters_of(line.label).size(), kLongestLabel));
+    label_cells = std::max(label_cells, std::min(characters_of(printable(line.label)).size(), kLongestLabel));
     for (const auto& piece : line.pieces) {
       for (const PlotLine::Place& place : piece) {
         if (!is_shown(place)) continue;
@@ -131,7 +132,7 @@ std::string line_plot(const std::string& title, const std::string& size_title, c
     if (!ends[n]) continue;
     const std::ptrdiff_t column = std::llround(layout.column(ends[n]->bytes)) + 1;
     put_label(canvas, column, std::llround(layout.row(ends[n]->ns)), margin, mark_of(n, style.unicode),
-              shortened_label(lines[n].label, style.unicode));
+              shortened_label(printable(lines[n].label), style.unicode));
   }
   return plain_for(style, title + "\n" + time_title + "\n") + canvas.text();
 }

@@ -5,12 +5,15 @@
 #include <cstdlib>
 #include <memory>
 
-namespace zerotax {
+#include "base/one_line.h"
+#include "base/printable.h"
 
+namespace zerotax {
 std::string demangled(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : symbol;
+  constexpr std::size_t kMost = 2000;
+  return first_characters(printable(status == 0 && text ? text.get() : symbol), kMost);
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }

@@ -1,6 +1,6 @@
 #include "base/one_line.h"
 
-#include <fmt/format.h>
+#include "base/printable.h"
 
 namespace zerotax {
 namespace {
@@ -29,20 +29,13 @@ std::string one_line(std::string_view text) {
     line += word.size() <= kLongestWord ? word : shortened(word);
     word.clear();
   };
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (each == ' ') {
-      end_word();
-      line += ' ';
-    } else if (each == '\n') {
-      word += "\\n";
-    } else if (each == '\t') {
-      word += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      word += fmt::format("\\x{:02x}", byte);
-    } else {
+  for (const char each : printable(text)) {
+    if (each != ' ') {
       word += each;
+      continue;
     }
+    end_word();
+    line += ' ';
   }
   end_word();
   return line;
@@ -55,6 +48,17 @@ std::string first_characters(std::string text, std::size_t most) {
     if (continues(text[at])) continue;
     if (characters + 1 == most) last = at;
     if (characters++ == most) return text.replace(last, std::string::npos, "…");
+  }
+  return text;
+}
+
+std::string last_characters(std::string text, std::size_t most) {
+  std::size_t characters = 0;
+  std::size_t first = text.size();  // where the first character that is kept beside the … begins
+  for (std::size_t at = text.size(); at-- > 0;) {
+    if (continues(text[at])) continue;
+    if (characters + 1 < most) first = at;
+    if (characters++ == most) return text.replace(0, first, "…");
   }
   return text;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
+
 namespace zerotax {
 namespace {
 
@@ -29,8 +31,9 @@ std::vector<std::string> characters_of(std::string_view text) {
   return characters;
 }
 
-std::string plain_for(const PlotStyle& style, std::string_view text) {
-  if (style.unicode) return std::string(text);
+std::string plain_for(const PlotStyle& style, std::string_view raw) {
+  const std::string text = printable_lines(raw);
+  if (style.unicode) return text;
   std::string plain;
   for (const std::string& character : characters_of(text)) {
     plain += character.size() == 1 ? character : character == "µ" ? "u" : "?";
@@ -59,7 +62,7 @@ void PlotCanvas::put(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view
 }
 
 void PlotCanvas::write(std::ptrdiff_t column, std::ptrdiff_t row, std::string_view text, std::size_t most) {
-  for (const std::string& character : characters_of(text)) {
+  for (const std::string& character : characters_of(printable(text))) {
     if (most-- == 0) return;
     put(column++, row, character);
   }

@@ -102,7 +102,7 @@ std::string value_at(const Json& document, const Results::Error& error) {
     }
   }
   if (value == nullptr || value->is_structured()) return "it";
-  return shortened(value->dump(-1, ' ', false, Json::error_handler_t::replace));
+  return shortened(json_line(*value));
 }
 
 /// The validator's message in our words, or in its own where we have none.

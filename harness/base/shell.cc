@@ -1,10 +1,34 @@
 #include "base/shell.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace zerotax {
+namespace {
+
+/// The quotes of bash, ksh and POSIX 2024 in which every byte can be written in visible characters.
+std::string ansi_quoted(const std::string& word) {
+  std::string text = "$'";
+  for (const char each : word) {
+    const auto byte = static_cast<unsigned char>(each);
+    if (each == '\n' || each == '\t') {
+      text += each == '\n' ? "\\n" : "\\t";
+    } else if (byte < 0x20 || byte >= 0x7F) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      if (each == '\'' || each == '\\') text += '\\';
+      text += each;
+    }
+  }
+  return text + "'";
+}
+
+}  // namespace
 
 std::string shell_word(const std::string& word) {
   const auto plain = [](char each) {
@@ -12,6 +36,7 @@ std::string shell_word(const std::string& word) {
            std::string_view("_-./:=,+@%").find(each) != std::string_view::npos;
   };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  if (printable(word) != word) return ansi_quoted(word);
   std::string text = "'";
   for (const char each : word) text += each == '\'' ? std::string("'\\''") : std::string(1, each);
   return text + "'";

@@ -5,7 +5,8 @@
 
 namespace zerotax {
 
-/// A word as a shell reads it: in quotes if it has anything but letters, digits and _-./:=,+@%.
+/// A word as a shell reads it: in quotes if it has anything but letters, digits and _-./:=,+@%. It is printable
+/// (base/printable.h): control characters and bytes that are not UTF-8 become escapes in $'...'.
 std::string shell_word(const std::string& word);
 
 /// A command as a shell reads it, one blank between its words.

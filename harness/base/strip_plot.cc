@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/plot_axis.h"
+#include "base/printable.h"
 
 namespace zerotax {
 namespace {
@@ -73,7 +74,7 @@ std::string strip_plot(const std::string& title, const std::string& size_title, 
   std::uint64_t high = 0;
   std::size_t label_cells = 0;
   for (const PlotStrip& strip : strips) {
-    label_cells = std::max(label_cells, std::min(characters_of(strip.label).size(), kLongestLabel));
+    label_cells = std::max(label_cells, std::min(characters_of(printable(strip.label)).size(), kLongestLabel));
     for (const PlotStrip::Piece& piece : strip.pieces) {
       low = low == 0 ? piece.from_bytes : std::min(low, piece.from_bytes);
       high = std::max(high, piece.to_bytes);

@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "base/csv.h"
+#include "base/markdown.h"
+#include "base/printable.h"
 #include "base/units.h"
 
 namespace zerotax {
@@ -34,12 +36,6 @@ std::string number_text(double number, Unit unit) {
   return format_number(number);
 }
 
-/// A cell of Markdown: what would end it is escaped.
-std::string markdown_cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
-  return text;
-}
-
 }  // namespace
 
 std::size_t shown_width(const std::string& utf8) {
@@ -53,21 +49,41 @@ Cell Cell::not_available() {
   return cell;
 }
 
+Cell Cell::colored(std::string word) {
+  Cell cell;
+  cell.value_ = Colored{std::move(word)};
+  return cell;
+}
+
+Cell Cell::code(std::string text) {
+  Cell cell;
+  cell.value_ = Code{std::move(text)};
+  return cell;
+}
+
 bool Cell::is_zero() const {
   const auto* number = std::get_if<double>(&value_);
   return number != nullptr && *number == 0;
 }
 
 std::string Cell::text(Unit unit, const std::string& missing) const {
-  if (const auto* text = std::get_if<std::string>(&value_)) return *text;
+  if (const auto* text = std::get_if<std::string>(&value_)) return printable(*text);
   if (const auto* number = std::get_if<double>(&value_)) return number_text(*number, unit);
+  if (const auto* colored = std::get_if<Colored>(&value_)) return colored->word;
+  if (const auto* code = std::get_if<Code>(&value_)) return printable(code->text);
   return std::holds_alternative<Missing>(value_) ? missing : "";
 }
 
 std::string Cell::raw() const {
   if (const auto* text = std::get_if<std::string>(&value_)) return *text;
+  if (const auto* code = std::get_if<Code>(&value_)) return code->text;
   const auto* number = std::get_if<double>(&value_);
   return number != nullptr ? fmt::format("{}", *number) : "";
+}
+
+std::string Cell::markdown(Unit unit, const std::string& missing) const {
+  const auto* code = std::get_if<Code>(&value_);
+  return code != nullptr ? markdown_code(code->text) : markdown_escaped(text(unit, missing));
 }
 
 void Table::add(std::vector<Cell> cells) {
@@ -82,18 +98,18 @@ bool Table::is_right(const Column& column) const {
   return column.side == Column::Side::kByUnit ? column.unit != Unit::kText : column.side == Column::Side::kRight;
 }
 
-std::string Table::cell_text(const Row& row, std::size_t column) const {
+std::string Table::cell_text(const Row& row, std::size_t column, Writer writer) const {
   const Column& how = columns_[column];
   const Cell& cell = row.cells[column];
-  return how.zero && cell.is_zero() ? *how.zero : cell.text(how.unit, how.missing);
+  return how.zero && cell.is_zero() ? *how.zero : (cell.*writer)(how.unit, how.missing);
 }
 
-std::vector<std::size_t> Table::widths(bool header) const {
+std::vector<std::size_t> Table::widths(bool header, Writer writer) const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = std::max(columns_[i].width, header ? shown_width(columns_[i].name) : 0);
     for (const Row& row : rows_) {
-      if (!row.cells.empty()) width = std::max(width, shown_width(cell_text(row, i)));
+      if (!row.cells.empty()) width = std::max(width, shown_width(cell_text(row, i, writer)));
     }
     widths.push_back(width);
   }
@@ -106,7 +122,7 @@ std::string Table::padded(std::size_t column, const std::string& words, std::siz
 }
 
 std::string Table::text(bool header) const {
-  const std::vector<std::size_t> wide = widths(header);
+  const std::vector<std::size_t> wide = widths(header, &Cell::text);
   const auto line = [&](auto cell) {
     std::string text;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -117,26 +133,27 @@ std::string Table::text(bool header) const {
   std::string text = header ? line([&](std::size_t i) { return columns_[i].name; }) : "";
   for (const Row& row : rows_) {
     text += row.cells.empty() ? row.note + (row.note.ends_with('\n') ? "" : "\n")
-                              : line([&](std::size_t i) { return cell_text(row, i); });
+                              : line([&](std::size_t i) { return cell_text(row, i, &Cell::text); });
   }
   return text;
 }
 
 std::string Table::markdown(bool aligned) const {
-  const std::vector<std::size_t> wide = aligned ? widths(true) : std::vector<std::size_t>(columns_.size());
+  const std::vector<std::size_t> wide =
+      aligned ? widths(true, &Cell::markdown) : std::vector<std::size_t>(columns_.size());
   const auto line = [&](auto cell) {
     std::string text = "|";
-    for (std::size_t i = 0; i < columns_.size(); ++i) text += " " + padded(i, markdown_cell(cell(i)), wide[i]) + " |";
+    for (std::size_t i = 0; i < columns_.size(); ++i) text += " " + padded(i, cell(i), wide[i]) + " |";
     return text + "\n";
   };
-  std::string text = line([&](std::size_t i) { return columns_[i].name; }) + "|";
+  std::string text = line([&](std::size_t i) { return markdown_escaped(columns_[i].name); }) + "|";
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::string rule(aligned ? wide[i] + 1 : 3, '-');
     text += is_right(columns_[i]) ? rule + ":|" : (aligned ? ":" : "") + rule + "|";
   }
   text += "\n";
   for (const Row& row : rows_) {
-    if (!row.cells.empty()) text += line([&](std::size_t i) { return cell_text(row, i); });
+    if (!row.cells.empty()) text += line([&](std::size_t i) { return cell_text(row, i, &Cell::markdown); });
   }
   return text;
 }

@@ -14,7 +14,8 @@ namespace zerotax {
 /// The unit of a column: how its numbers are written for people (base/units.h).
 enum class Unit { kText, kCount, kBytes, kNs, kNumber, kRatio, kPercent, kWholePercent };
 
-/// One field of a table: text, a number in the unit of its column, n/a, or nothing.
+/// One field of a table: text, which is made printable (base/printable.h), a number in the unit of its column, n/a, or
+/// nothing.
 class Cell {
  public:
   Cell() = default;
@@ -29,15 +30,26 @@ class Cell {
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell()) {}
 
   static Cell not_available();
+  /// A word of our own with the codes of its color (base/palette.h), shown as it is.
+  static Cell colored(std::string word);
+  /// Text that Markdown shows as code.
+  static Cell code(std::string text);
 
   [[nodiscard]] bool is_zero() const;
   /// For people, and (`raw`) for programs: numbers without a unit. Blank: "".
   [[nodiscard]] std::string text(Unit unit, const std::string& missing) const;
   [[nodiscard]] std::string raw() const;
+  [[nodiscard]] std::string markdown(Unit unit, const std::string& missing) const;
 
  private:
   struct Missing {};
-  std::variant<std::monostate, std::string, double, Missing> value_;
+  struct Colored {
+    std::string word;
+  };
+  struct Code {
+    std::string text;
+  };
+  std::variant<std::monostate, std::string, double, Missing, Colored, Code> value_;
 };
 
 struct Column {
@@ -79,8 +91,10 @@ class Table {
     std::string note;
   };
   [[nodiscard]] bool is_right(const Column& column) const;
-  [[nodiscard]] std::string cell_text(const Row& row, std::size_t column) const;
-  [[nodiscard]] std::vector<std::size_t> widths(bool header) const;
+  /// How a cell, and the name of a column, are written.
+  using Writer = std::string (Cell::*)(Unit, const std::string&) const;
+  [[nodiscard]] std::string cell_text(const Row& row, std::size_t column, Writer writer) const;
+  [[nodiscard]] std::vector<std::size_t> widths(bool header, Writer writer) const;
   [[nodiscard]] std::string padded(std::size_t column, const std::string& words, std::size_t width) const;
 
   std::vector<Column> columns_;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace zerotax {
 
-std::string wrap(std::string_view text, std::string_view first, std::string_view further) {
+std::string wrap(std::string_view sentence, std::string_view first, std::string_view further) {
   constexpr std::size_t kColumns = 78;
+  const std::string text = printable(sentence);
   std::string lines;
   std::string line(first);
   bool has_word = false;
@@ -17,7 +20,7 @@ std::string wrap(std::string_view text, std::string_view first, std::string_view
       has_word = false;
     }
     if (has_word) line += " ";
-    line += text.substr(begin, end - begin);
+    line.append(text, begin, end - begin);
     has_word = true;
     begin = end + 1;
   }

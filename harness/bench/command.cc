@@ -11,6 +11,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
@@ -54,7 +55,7 @@ ExitStatus bench(const Options& options) {
   report.command = Subcommand::command_line;
   report.environment = describe_environment();
   if (!options.json.empty()) write_file(options.json, json_text(bench_json(report)));
-  if (options.json != "-") fmt::print("{}", bench_text(report));
+  if (options.json != "-") print_lines(stdout, bench_text(report));
   if (!report.complete) say_interrupted("the verdicts are of what was measured so far");
   for (const Benchmark& each : report.benchmarks) {
     if (each.verdict == Verdict::kOrderDependent) return ExitStatus::kFinding;

@@ -39,8 +39,8 @@ void add_change(const PointIdentity& point, const std::string& where, BaselineCh
   change.point = point;
   change.name = where;
   const std::string before = change.range ? fmt::format("{} in {} runs", words_of(*change.range), change.range->runs)
-                                          : to_json(change.before).dump();
-  change.line = fmt::format("{}: before {}, now {}", where, before, to_json(change.after).dump());
+                                          : json_line(to_json(change.before));
+  change.line = fmt::format("{}: before {}, now {}", where, before, json_line(to_json(change.after)));
   changes.push_back(std::move(change));
 }
 
@@ -166,8 +166,8 @@ void compare_thresholds(const std::vector<BaselineThreshold>& before, const std:
     change.at_bytes = at;
     change.threshold = threshold;
     change.name = fmt::format("the threshold at {} bytes", at);
-    const std::string was = Json(threshold.before.value_or(std::vector<std::string>())).dump();
-    const std::string is = Json(threshold.after.value_or(std::vector<std::string>())).dump();
+    const std::string was = json_line(Json(threshold.before.value_or(std::vector<std::string>())));
+    const std::string is = json_line(Json(threshold.after.value_or(std::vector<std::string>())));
     change.line = threshold.is_new()    ? fmt::format("there is a new threshold at {} bytes: {}", at, is)
                   : threshold.is_gone() ? fmt::format("{} is gone: {}", change.name, was)
                                         : fmt::format("{}: before {}, now {}", change.name, was, is);

@@ -16,6 +16,7 @@
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 #include "programs/programs.h"
 #include "run/allocators.h"
 
@@ -54,8 +55,8 @@ bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& mea
                                 ? "the baseline contains points that fail"
                                 : "no baseline is written, because these points fail (--allow-failing accepts "
                                   "them; zerotax run says why they fail)";
-  fmt::print("{} {}: {}:\n", allocator.name, allocator.version, consequence);
-  for (const std::string& line : failing) fmt::print("  {}\n", line);
+  print_text("{} {}: {}:\n", allocator.name, allocator.version, consequence);
+  for (const std::string& line : failing) print_text("  {}\n", line);
   return allow_failing;
 }
 
@@ -94,10 +95,10 @@ ExitStatus bless(const BlessOptions& options) {
       continue;
     }
     write_file(path, json_text(to_json(baseline)));
-    fmt::print("{} {}: {}\n", allocator.name, allocator.version, path);
-    fmt::print("{}", unsteady_text(baseline));
+    print_text("{} {}: {}\n", allocator.name, allocator.version, path);
+    print_lines(stdout, unsteady_text(baseline));
     for (const std::string& name : *baseline.by_the_clock) {
-      fmt::print("  depends on the clock, measured with the clock stopped: {}\n", name);
+      print_text("  depends on the clock, measured with the clock stopped: {}\n", name);
     }
   }
   return status;

@@ -18,6 +18,7 @@
 #include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/load.h"
+#include "os/print.h"
 #include "programs/programs.h"
 #include "run/interrupt.h"
 
@@ -101,7 +102,7 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
 ExitStatus report(std::vector<CheckResult> results, const Options& options) {
   const Check check = check_of(std::move(results), options.strict);
   const exchange::OutcomeList outcomes = check_outcomes(check);
-  if (!options.exchange.silent()) fmt::print("{}", check_text(check, options.explain, palette_for(stdout)));
+  if (!options.exchange.silent()) print_lines(stdout, check_text(check, options.explain, palette_for(stdout)));
   options.exchange.print_annotations(outcomes);
   options.exchange.write(outcomes, check_json(check));
   say_next(next_step(check, options.explain, Subcommand::command_line));

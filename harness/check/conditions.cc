@@ -48,7 +48,7 @@ bool explains(const Condition& condition, const std::vector<BaselineChange>& cha
 std::string condition_words(const Json& measured_on, const char* key) {
   const auto found = measured_on.find(key);
   if (found == measured_on.end() || is_not_available(*found)) return "unknown";
-  return found->is_string() ? found->get<std::string>() : found->dump();
+  return found->is_string() ? found->get<std::string>() : json_line(*found);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ SeenRange range_from_json(const Json& json) {
   json.get_to(range.point);
   json.at("call").get_to(range.call);
   const auto metric = metric_of_key(json.at("metric").get<std::string>());
-  if (!metric) throw std::invalid_argument(": unknown metric " + json.at("metric").dump());
+  if (!metric) throw std::invalid_argument(": unknown metric " + json_line(json.at("metric")));
   range.metric = *metric;
   json.at("runs").get_to(range.runs);
   range.low = json.value("low", std::uint64_t{0});

@@ -1,6 +1,6 @@
 #include "cli/exchange_options.h"
 
-#include <fmt/format.h>
+#include <cstdio>
 
 #include "cli/common_options.h"
 #include "exchange/bmf_document.h"
@@ -49,7 +49,10 @@ void ExchangeOptions::write(const exchange::OutcomeList& list, const Json& docum
 }
 
 void ExchangeOptions::print_annotations(const exchange::OutcomeList& list) const {
-  if (github_) fmt::print("{}", exchange::github_commands(list));
+  if (!github_) return;
+  // GitHub's runner is to carry these lines out; print would take that from them.
+  std::fflush(stdout);
+  write_file("-", exchange::github_commands(list));
 }
 
 }  // namespace zerotax

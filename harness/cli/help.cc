@@ -10,6 +10,7 @@
 #include "cli/topics.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 
 namespace zerotax {
 namespace {
@@ -81,7 +82,7 @@ std::string explained(const CLI::App& root, const std::vector<std::string>& word
 
 ExitStatus help(const CLI::App& root, const Options& options) {
   if (options.complete) {
-    for (const std::string& word : complete(root, Subcommand::program_words())) fmt::print("{}\n", word);
+    for (const std::string& word : complete(root, Subcommand::program_words())) print_text("{}\n", word);
     return ExitStatus::kDone;
   }
   if (!Subcommand::program_words().empty()) throw UsageError("help runs no program", "leave out -- and what follows");
@@ -90,7 +91,7 @@ ExitStatus help(const CLI::App& root, const Options& options) {
     check_outputs({{"--man", options.man}});
     write_file(options.man, man_page(root));
   } else {
-    fmt::print("{}", explained(root, options.words));
+    print_lines(stdout, explained(root, options.words));
   }
   return ExitStatus::kDone;
 }

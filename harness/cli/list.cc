@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/subcommand.h"
+#include "os/print.h"
 #include "run/allocators.h"
 #include "run/own_commands.h"
 #include "run/probe_identity.h"
@@ -9,20 +10,20 @@ namespace zerotax {
 namespace {
 
 ExitStatus list() {
-  fmt::print("allocators (--allocator NAME; any other by --allocator NAME=PATH)\n");
+  print_text("allocators (--allocator NAME; any other by --allocator NAME=PATH)\n");
   for (const BuiltinAllocator& builtin : builtin_allocators()) {
     if (!builtin.missing.empty()) {
-      fmt::print("  {:<12} not in this build: {}\n", builtin.name, builtin.missing);
+      print_text("  {:<12} not in this build: {}\n", builtin.name, builtin.missing);
       continue;
     }
     const Allocator allocator = resolve_allocators({builtin.name}, {}).front();
-    fmt::print("  {:<12} {}\n", builtin.name, allocator.version);
+    print_text("  {:<12} {}\n", builtin.name, allocator.version);
   }
-  fmt::print("\ncases (--case NAME)\n");
-  for (const auto& [name, known] : known_cases()) fmt::print("  {:<22} {}\n", name, known.summary);
-  fmt::print("\ncases with a command of their own\n");
+  print_text("\ncases (--case NAME)\n");
+  for (const auto& [name, known] : known_cases()) print_text("  {:<22} {}\n", name, known.summary);
+  print_text("\ncases with a command of their own\n");
   for (const OwnCommand& own : own_commands()) {
-    fmt::print("  {:<22} {} (zerotax {})\n", own.name, own.summary, own.command);
+    print_text("  {:<22} {} (zerotax {})\n", own.name, own.summary, own.command);
   }
   return ExitStatus::kDone;
 }

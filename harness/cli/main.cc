@@ -18,6 +18,7 @@
 #include "cli/subcommand.h"
 #include "os/limits.h"
 #include "os/machine_trouble.h"
+#include "os/print.h"
 #include "os/standard_streams.h"
 #include "run/interrupt.h"
 
@@ -30,9 +31,8 @@ bool told = false;  ///< why the command failed was reported, or nobody is there
 
 int fail(const std::string& problem, const std::string& remedy, zerotax::ExitStatus status) {
   told = true;
-  // Not by fmt::print, which throws where standard error cannot be written.
-  const std::string line = fmt::format("zerotax: {}: {}\n", zerotax::one_line(problem), zerotax::one_line(remedy));
-  std::fputs(line.c_str(), stderr);
+  zerotax::try_to_print(stderr,
+                        fmt::format("zerotax: {}: {}\n", zerotax::one_line(problem), zerotax::one_line(remedy)));
   return static_cast<int>(status);
 }
 
@@ -69,7 +69,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     std::ostringstream text;
     const int done = app.exit(success, text, text);  // --help and --version
-    return std::fputs(text.str().c_str(), stdout) < 0 ? fail_to_write(errno) : done;
+    zerotax::print_lines(stdout, text.str());
+    return done;
   } catch (const CLI::ExtrasError&) {
     return fail(zerotax::leftover_error(app));
   } catch (const CLI::ParseError& failure) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/one_line.h"
+#include "os/print.h"
 #include "os/terminal.h"
 
 namespace zerotax {
@@ -10,8 +11,7 @@ namespace zerotax {
 void say_next(const std::string& command) {
   if (command.empty() || !is_terminal(stderr)) return;
   std::fflush(stdout);  // which may be the same terminal
-  // Not by fmt::print, which throws where standard error cannot be written.
-  std::fputs(fmt::format("next: {}\n", one_line(command)).c_str(), stderr);
+  try_to_print(stderr, fmt::format("next: {}\n", one_line(command)));
 }
 
 }  // namespace zerotax

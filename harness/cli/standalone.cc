@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/parser.h"
+#include "os/print.h"
 
 namespace zerotax {
 
@@ -19,10 +20,10 @@ int standalone_main(const std::string& name, const std::string& description, int
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& failure) {
-    fmt::print(stderr, "{}: {}: see `{} --help`\n", name, failure.what(), name);
+    print_text(stderr, "{}: {}: see `{} --help`\n", name, failure.what(), name);
     return static_cast<int>(ExitStatus::kUsage);
   } catch (const Error& failure) {
-    fmt::print(stderr, "{}: {}: {}\n", name, failure.what(), failure.remedy());
+    print_text(stderr, "{}: {}: {}\n", name, failure.what(), failure.remedy());
     return static_cast<int>(failure.status());
   }
 }

@@ -13,6 +13,7 @@
 #include "clients/table.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 #include "run/allocators.h"
 #include "run/debian_library.h"
 #include "run/experiment.h"
@@ -92,7 +93,7 @@ ExitStatus run(const Options& options) {
   const std::vector<ClientResult>& results = document.results;
   const std::vector<Point>& points = session.points();
   if (!file.empty()) write_file(file, json_text(clients_json(document)));
-  if (file != "-") fmt::print("{}", clients_table(clients, points, results));
+  if (file != "-") print_lines(stdout, clients_table(clients, points, results));
   if (interrupted() != 0) say_interrupted();
   const bool healthy =
       std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); }) &&

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/table.h"
 #include "base/units.h"
 
@@ -15,7 +17,7 @@ std::string label(const Point& point) {
   constexpr std::size_t kLongest = 14;
   std::string text = point.allocator;
   for (const auto& [key, value] : point.env) text += fmt::format(" {}={}", key, value);
-  return text.substr(0, kLongest);
+  return first_characters(printable(text), kLongest);
 }
 
 void add_row(Table& table, const Point& point, const std::vector<Client>& clients,

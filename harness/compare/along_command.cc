@@ -9,6 +9,7 @@
 #include "compare/sides.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "point/size_grid.h"
 #include "run/interrupt.h"
 
@@ -90,7 +91,7 @@ ExitStatus compare_along(const Options& options) {
   const Json environment = describe_environment();
   measure_along(along, std::move(places));
   options.exchange.write({}, along_json(along, environment));
-  if (!options.exchange.silent()) fmt::print("{}", along_text(along));
+  if (!options.exchange.silent()) print_lines(stdout, along_text(along));
   if (!along.whole) say_interrupted("the verdict covers the pairs measured so far");
   return along.has_verdict() ? ExitStatus::kDone : ExitStatus::kFinding;
 }

@@ -9,6 +9,7 @@
 #include "base/wrap.h"
 #include "compare/bench.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 
 namespace zerotax::compare {
 namespace {
@@ -104,7 +105,7 @@ ExitStatus compare_bench(const Options& options) {
       compare_bench_files(read_bench_file(options.before), read_bench_file(options.after));
   const exchange::OutcomeList outcomes = bench_outcomes(comparison);
   options.exchange.write(outcomes, bench_compare_json(comparison));
-  if (!options.exchange.silent()) fmt::print("{}", bench_text(comparison));
+  if (!options.exchange.silent()) print_lines(stdout, bench_text(comparison));
   options.exchange.print_annotations(outcomes);
   if (comparison.kind == OutcomeKind::kSkipped) return ExitStatus::kMachine;
   return comparison.kind == OutcomeKind::kWorse ? ExitStatus::kFinding : ExitStatus::kDone;

@@ -19,6 +19,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "programs/programs.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
@@ -223,18 +224,18 @@ ExitStatus compare(const Options& options) {
   }
   const bool silent = options.exchange.silent() || options.csv == "-";
   const auto show = [&](const CompareReport& one) {
-    fmt::print("{}", compare_text(one, palette_for(stdout)));
-    if (options.plot) fmt::print("\n{}", compare_plot(one, plot_style()));
+    print_lines(stdout, compare_text(one, palette_for(stdout)));
+    if (options.plot) print_lines(stdout, "\n" + compare_plot(one, plot_style()));
   };
   if (!silent) show(report);
   for (const CompareReport& each : more) {
     if (silent) break;
-    fmt::print("\n");
+    print_lines(stdout, "\n");
     show(each);
   }
   for (const std::string& word : options.explain) {
     const std::size_t at = find_point(report.points, word);
-    if (!silent) fmt::print("\n{}", explain_text(report, at));
+    if (!silent) print_lines(stdout, "\n" + explain_text(report, at));
   }
   options.exchange.print_annotations(outcomes);
   if (!report.whole) say_interrupted("the verdicts cover the pairs measured so far");

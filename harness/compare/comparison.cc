@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/distributions.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -55,7 +56,7 @@ void add_row(Table& table, const CompareReport& report, std::size_t i, const Pal
   const std::string ratio = verdict.time.kind != TimeVerdict::Kind::kUnknown ? ratio_text(verdict.time.log_ratio)
                             : before && after && *before > 0                 ? ratio_text(std::log(*after / *before))
                                                                              : "n/a";
-  std::string label = point_label(report, i);
+  std::string label = printable(point_label(report, i));
   std::string number = std::to_string(i + 1);
   // What does not fit its column has a line of its own.
   if (label.size() > kLabelColumns) {
@@ -64,7 +65,7 @@ void add_row(Table& table, const CompareReport& report, std::size_t i, const Pal
   }
   table.add({number, label, before ? Cell(*before) : Cell::not_available(),
              after ? Cell(*after) : Cell::not_available(), ratio, interval_text(verdict.time),
-             verdict_word(verdict.kind, palette)});
+             Cell::colored(verdict_word(verdict.kind, palette))});
   // Where no figure differs, the verdict alone says it.
   const bool same_work =
       std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; });

@@ -105,7 +105,7 @@ Json point_json(const CompareReport& report, std::size_t i) {
 
 std::string in_words(const Json& value) {
   if (is_not_available(value)) return "n/a";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.get<std::string>() : json_line(value);
 }
 
 }  // namespace

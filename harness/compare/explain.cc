@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -34,7 +35,7 @@ std::string modes_text(const ComparedPoint& point) {
   for (const auto& [name, side] : {std::pair{"OLD", &point.before}, std::pair{"NEW", &point.after}}) {
     if (side->modes.empty()) continue;
     text += fmt::format("{}'s calls are not alike; what is compared is their mean\n", name);
-    for (const std::string& line : side->modes) text += "  " + line + "\n";
+    for (const std::string& line : side->modes) text += "  " + printable(line) + "\n";
   }
   return text;
 }

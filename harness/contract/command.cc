@@ -12,6 +12,7 @@
 #include "contract/document.h"
 #include "contract/report.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/interrupt.h"
 
@@ -65,11 +66,11 @@ std::string subject_of(const Options& options, const Results& all) {
 ExitStatus show(const Options& options, const Results& all, const Request& request) {
   const exchange::OutcomeList outcomes = contract_outcomes(all.results);
   options.exchange.write(outcomes, contract_json(all, request));
-  if (!options.exchange.silent()) fmt::print("{}", contract_text(all.results, palette_for(stdout)));
+  if (!options.exchange.silent()) print_lines(stdout, contract_text(all.results, palette_for(stdout)));
   options.exchange.print_annotations(outcomes);
   if (!options.report.empty()) {
     const std::vector<std::string> written = write_reports(all, subject_of(options, all), options.report);
-    fmt::print(stderr, "{} in {}\n", format_counted(written.size(), "report"), options.report);
+    print_text(stderr, "{} in {}\n", format_counted(written.size(), "report"), options.report);
   }
   return count(all.results, Verdict::kBroken) > 0 ? ExitStatus::kFinding : ExitStatus::kDone;
 }
@@ -115,7 +116,7 @@ ExitStatus run(const Options& options) {
   const std::vector<std::string> under = split_words(options.under);
   const std::vector<Promise> promises = chosen(options);
   if (options.list) {
-    fmt::print("{}", promises_text(promises));
+    print_lines(stdout, promises_text(promises));
     return ExitStatus::kDone;
   }
   const Request request{Subcommand::command_line, utc_now()};

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/markdown.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
 
@@ -16,20 +17,16 @@ constexpr const char* kForm = "promise";
 
 namespace fs = std::filesystem;
 
-std::string code(const std::string& text, const char* language = "") {
-  return fmt::format("```{}\n{}{}```\n", language, text, text.empty() || text.ends_with('\n') ? "" : "\n");
-}
-
 std::string run_text(const Reproducer::Run& run) {
   if (!run.why_not.empty()) return fmt::format("It was not run: {}.\n", run.why_not);
-  return code(fmt::format("{}exit status {}\n", run.output, run.status));
+  return markdown_block(fmt::format("{}exit status {}\n", run.output, run.status), "");
 }
 
 std::string found_text(const Result& result) {
-  std::string text = result.detail + ".";
+  std::string text = markdown_escaped(result.detail) + ".";
   if (result.evidence) {
-    text += fmt::format(" At {:#x}: `{}` instead of bytes {:#04x}.", result.evidence->address, result.evidence->found,
-                        result.evidence->expected);
+    text += fmt::format(" At {:#x}: {} instead of bytes {:#04x}.", result.evidence->address,
+                        markdown_code(result.evidence->found), result.evidence->expected);
   }
   return text;
 }
@@ -51,11 +48,12 @@ std::string how_text(const Results& results) {
 std::string environment_text(const Results& results) {
   std::string text;
   if (results.system) {
-    text += fmt::format("- as the program sees it: {} {}, {}, pages of {} bytes, user {}\n", results.system->name,
-                        results.system->kernel, results.system->machine, results.system->page_bytes,
-                        results.system->user_id);
+    text += fmt::format("- as the program sees it: {} {}, {}, pages of {} bytes, user {}\n",
+                        markdown_escaped(results.system->name), markdown_escaped(results.system->kernel),
+                        markdown_escaped(results.system->machine), results.system->page_bytes, results.system->user_id);
   }
-  if (!results.under.empty()) text += fmt::format("- run by: {}\n", fmt::join(results.under, " "));
+  if (!results.under.empty())
+    text += fmt::format("- run by: {}\n", markdown_escaped(fmt::format("{}", fmt::join(results.under, " "))));
   return text + fmt::format("- measured by zerotax {} (zerotax contract)\n", ZEROTAX_VERSION);
 }
 
@@ -78,7 +76,7 @@ std::vector<std::string> write_reports(const Results& results, const std::string
                                                                   {"STATEMENT", result.promise.statement},
                                                                   {"FOUND", found_text(result)},
                                                                   {"HOW", how_text(results)},
-                                                                  {"REPRODUCER", code(made.program, "c")},
+                                                                  {"REPRODUCER", markdown_block(made.program, "c")},
                                                                   {"SHOWN", run_text(made.shown)},
                                                                   {"CONTROL", run_text(made.control)},
                                                                   {"RELIED_ON", reliances_text(result.promise)},

@@ -20,6 +20,7 @@
 #include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/page.h"
+#include "os/print.h"
 #include "os/terminal.h"
 #include "os/utc.h"
 #include "run/figures.h"
@@ -66,11 +67,10 @@ class LiveLines {
     // A line that the terminal wraps could not be redrawn in place.
     const std::size_t columns = terminal_ ? terminal_columns(to_) : 0;
     std::string text = lines_++ == 0 ? cow_heading(columns) : "";
-    // Up over what was drawn last, and clear everything below (ECMA-48: CUU, ED).
-    if (drawn_ > 0) text += fmt::format("\x1b[{}A\x1b[J", drawn_);
+    if (drawn_ > 0) erase_lines(to_, drawn_);  // what was drawn last
     const std::string rows = cow_lines(interval, tenths_, columns);
     drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
-    fmt::print(to_, "{}", text + rows);
+    print_lines(to_, text + rows);
     std::fflush(to_);
   }
 
@@ -147,7 +147,7 @@ ExitStatus judge_again(const Options& options, const std::vector<std::string>& w
   Cow cow = read_cow(read_document(options.read, "cow", "give a file of zerotax cow --json"));
   static_cast<Verdict&>(cow) = cow_verdict(cow);
   show(options, cow, [&] {
-    if (options.json != "-") fmt::print("{}", cow_text(cow));
+    if (options.json != "-") print_lines(stdout, cow_text(cow));
   });
   return ExitStatus::kDone;
 }
@@ -183,7 +183,7 @@ ExitStatus watch(const Options& options) {
   subject.minor_faults = run.minor_faults;
   Cow cow = cow_result(subject, run.data, describe_environment());
   static_cast<Verdict&>(cow) = cow_verdict(cow);
-  show(options, cow, [&] { fmt::print(to, "\n{}", cow_text(cow)); });
+  show(options, cow, [&] { print_lines(to, "\n" + cow_text(cow)); });
   check_log(run.data);
   say_next(next_step(cow));
   return static_cast<ExitStatus>(run.exit_status);

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <vector>
 
+#include "base/one_line.h"
 #include "base/size.h"
 #include "base/units.h"
 
@@ -40,7 +41,7 @@ struct Side {
 using Child = std::pair<pid_t, const FaultInterval::Process*>;
 
 std::string cut(const std::string& text, std::size_t columns) {
-  return (columns > 0 ? text.substr(0, columns) : text) + "\n";
+  return (columns > 0 ? first_characters(text, columns) : text) + "\n";
 }
 
 /// "13:04:05", or "04:05.3", of seconds since 1970.

@@ -11,6 +11,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/print.h"
 
 namespace zerotax::doctor {
 namespace {
@@ -34,7 +35,7 @@ ExitStatus doctor(const Options& options) {
         machine.is_this() ? Measured(describe_environment()) : NotAvailable{"another machine's files were examined"};
     write_file(options.json, json_text(doctor_json(rows, environment)));
   }
-  if (options.json != "-") fmt::print("{}", doctor_text(rows, palette_for(stdout)));
+  if (options.json != "-") print_lines(stdout, doctor_text(rows, palette_for(stdout)));
   say_next(next_step(rows));
   return doctor_status(rows);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/wrap.h"
 
 namespace zerotax::doctor {
@@ -31,7 +32,7 @@ std::string row_text(const Row& row, const Palette& palette) {
     text = palette.first_in(text, prevents ? Tone::kWorse : Tone::kDoubtful, weight_word(finding.weight));
   }
   if (!finding.effect.empty()) text += wrap(finding.effect, margin, margin);
-  if (!finding.remedy.empty()) text += fmt::format("{}$ {}\n", margin, finding.remedy);
+  if (!finding.remedy.empty()) text += fmt::format("{}$ {}\n", margin, printable(finding.remedy));
   return text;
 }
 

@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "exchange/plain.h"
+#include "base/printable.h"
+#include "exchange/cut_text.h"
 
 namespace zerotax::exchange {
 namespace {
@@ -19,8 +20,8 @@ Json bmf_json(const OutcomeList& list) {
     for (const Measure& measure : benchmark.measures) {
       // JSON has no way to say these.
       if (!std::isfinite(measure.value)) continue;
-      Json& entry = json[cut_text(plain_line(benchmark.name), kLongestBenchmark)]
-                        [cut_text(plain_line(measure.slug), kLongestSlug)];
+      Json& entry =
+          json[cut_text(printable(benchmark.name), kLongestBenchmark)][cut_text(printable(measure.slug), kLongestSlug)];
       entry["value"] = measure.value;
       if (measure.lower && std::isfinite(*measure.lower)) entry["lower_value"] = *measure.lower;
       if (measure.upper && std::isfinite(*measure.upper)) entry["upper_value"] = *measure.upper;

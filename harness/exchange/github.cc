@@ -5,8 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/units.h"
-#include "exchange/plain.h"
+#include "exchange/cut_text.h"
 
 namespace zerotax::exchange {
 namespace {
@@ -40,10 +41,10 @@ std::string escaped(std::string_view text, bool property) {
 }
 
 std::string line(Level level, const std::string& file, const std::string& title, const std::string& message) {
-  std::string properties = file.empty() ? "" : "file=" + escaped(plain_line(file), true) + ",";
-  properties += "title=" + escaped(plain_line(title), true);
+  std::string properties = file.empty() ? "" : "file=" + escaped(printable(file), true) + ",";
+  properties += "title=" + escaped(printable(title), true);
   return fmt::format("::{} {}::{}\n", command_of(level), properties,
-                     escaped(cut_text(plain_text(message), kLongest), false));
+                     escaped(cut_text(printable_lines(message), kLongest), false));
 }
 
 }  // namespace

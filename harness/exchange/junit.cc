@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "exchange/plain.h"
+#include "base/printable.h"
 
 namespace zerotax::exchange {
 namespace {
@@ -38,21 +38,21 @@ void count(const std::vector<const Outcome*>& outcomes, pugi::xml_node node) {
 void add_property(pugi::xml_node properties, const char* name, const std::string& value) {
   const pugi::xml_node property = properties.append_child("property");
   set(property, "name", name);
-  set(property, "value", plain_text(value));
+  set(property, "value", printable_lines(value));
 }
 
 void add_case(const OutcomeList& list, const Outcome& outcome, pugi::xml_node suite) {
   pugi::xml_node test = suite.append_child("testcase");
-  set(test, "name", plain_line(outcome.name));
-  set(test, "classname", plain_line(list.command + "." + outcome.suite));
-  const std::string text = plain_text(outcome.details.empty() ? outcome.headline : outcome.details);
+  set(test, "name", printable(outcome.name));
+  set(test, "classname", printable(list.command + "." + outcome.suite));
+  const std::string text = printable_lines(outcome.details.empty() ? outcome.headline : outcome.details);
   const char* element = element_of(outcome);
   if (element == nullptr) {
-    test.append_child("system-out").text().set(plain_text(outcome.verdict + ": " + outcome.headline).c_str());
+    test.append_child("system-out").text().set(printable_lines(outcome.verdict + ": " + outcome.headline).c_str());
     return;
   }
   pugi::xml_node inner = test.append_child(element);
-  set(inner, "message", plain_line(outcome.verdict + ": " + outcome.headline));
+  set(inner, "message", printable(outcome.verdict + ": " + outcome.headline));
   if (element != std::string_view("skipped")) set(inner, "type", word_of(outcome.kind));
   inner.text().set(text.c_str());
 }
@@ -71,7 +71,7 @@ std::string junit_xml(const OutcomeList& list, double seconds, const std::string
   set(declaration, "version", "1.0");
   set(declaration, "encoding", "UTF-8");
   pugi::xml_node root = document.append_child("testsuites");
-  set(root, "name", plain_line(list.command));
+  set(root, "name", printable(list.command));
   set(root, "time", fmt::format("{:.3f}", seconds));
   count(all, root);
   for (const std::string& name : suites) {
@@ -79,7 +79,7 @@ std::string junit_xml(const OutcomeList& list, double seconds, const std::string
     std::copy_if(all.begin(), all.end(), std::back_inserter(own),
                  [&](const Outcome* each) { return each->suite == name; });
     pugi::xml_node suite = root.append_child("testsuite");
-    set(suite, "name", plain_line(name));
+    set(suite, "name", printable(name));
     count(own, suite);
     // A time zone is no part of the format.
     set(suite, "timestamp", started.ends_with('Z') ? started.substr(0, started.size() - 1) : started);

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
+#include "base/markdown.h"
+#include "base/printable.h"
 #include "base/units.h"
-#include "exchange/plain.h"
+#include "exchange/cut_text.h"
 
 namespace zerotax::exchange {
 namespace {
@@ -22,19 +23,7 @@ constexpr double kTables = 0.7;
 constexpr std::size_t kMoreLine = 120;
 
 std::string inline_text(std::string_view text, std::size_t most) {
-  return markdown_escaped(cut_text(plain_line(text), most));
-}
-
-/// A block that shows its text word for word: its fence is longer than any in it.
-std::string fenced(const std::string& text) {
-  std::size_t longest = 2;
-  std::size_t run = 0;
-  for (const char each : text) {
-    run = each == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(longest + 1, '`');
-  return fmt::format("{}text\n{}{}{}\n", fence, text, text.ends_with('\n') ? "" : "\n", fence);
+  return markdown_escaped(cut_text(printable(text), most));
 }
 
 std::string row_of(const Outcome& outcome) {
@@ -57,7 +46,7 @@ std::string header_of(const OutcomeList& list) {
 std::string details_of(const Outcome& outcome) {
   return fmt::format("<details><summary>{}: {}</summary>\n\n{}\n</details>\n\n",
                      inline_text(label_of(outcome), kLongestName), inline_text(outcome.verdict, kLongestName),
-                     fenced(cut_text(plain_text(outcome.details), kLongestDetails)));
+                     markdown_block(cut_text(printable_lines(outcome.details), kLongestDetails)));
 }
 
 /// What is cut first has the highest.
@@ -134,27 +123,6 @@ std::string all_details(const OutcomeList& list, std::size_t room) {
 }
 
 }  // namespace
-
-std::string markdown_escaped(std::string_view text) {
-  std::string out;
-  const auto in_word = [&](std::size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char each = text[at];
-    if (std::string_view("&<>|\\`*[]~$").find(each) != std::string_view::npos) {
-      // A character reference is never part of Markdown's own structure.
-      out += fmt::format("&#{};", static_cast<int>(each));
-    } else if (each == '_' && !(at > 0 && in_word(at - 1) && in_word(at + 1))) {
-      out += "&#95;";
-    } else {
-      out += each;
-      // Neither a mention of somebody nor a reference to an issue.
-      if (each == '@' || each == '#') out += "<!-- -->";
-    }
-  }
-  return out;
-}
 
 std::string markdown_text(const OutcomeList& list, std::size_t most) {
   std::string text = fmt::format("### {}: {}\n\n**{}**\n\n", inline_text(list.command, kLongestName), verdict_of(list),

@@ -16,7 +16,4 @@ inline constexpr std::size_t kMarkdownBytes = 65'000;
 /// notes last. At most `most` bytes: what is cut is counted, and what fails the command is cut last.
 std::string markdown_text(const OutcomeList& list, std::size_t most = kMarkdownBytes);
 
-/// Text that a line or a cell of a table shows unchanged, whatever is in it.
-std::string markdown_escaped(std::string_view text);
-
 }  // namespace zerotax::exchange

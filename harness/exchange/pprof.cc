@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace zerotax::exchange {
 namespace {
 
@@ -50,7 +52,8 @@ class Tables {
  public:
   explicit Tables(Message& profile) : profile_(profile) { text(""); }
 
-  std::int64_t text(const std::string& text) {
+  std::int64_t text(const std::string& raw) {
+    const std::string text = printable(raw);
     const auto [entry, is_new] = texts_.try_emplace(text, texts_.size());
     if (is_new) profile_.bytes(6, text);
     return static_cast<std::int64_t>(entry->second);

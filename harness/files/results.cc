@@ -112,7 +112,7 @@ void ResultsFolder::check_still_there() const {
 
 void ResultsFolder::add(const Point& point) {
   check_still_there();
-  const std::string line = to_json(point).dump() + "\n";
+  const std::string line = json_line(to_json(point)) + "\n";
   if (!write_all(points_fd_.get(), line)) {
     throw UsageError(fmt::format("cannot write {}/{}: {}", path_, kPointsFile, std::strerror(errno)),
                      fmt::format("free some space; what was finished is kept, resume with: --resume {}", path_));

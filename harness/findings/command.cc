@@ -19,6 +19,7 @@
 #include "findings/outcomes.h"
 #include "findings/summary.h"
 #include "findings/table.h"
+#include "os/print.h"
 #include "run/fleet/hosts.h"
 
 namespace zerotax::findings {
@@ -73,7 +74,7 @@ ExitStatus summarise(const Options& options, const StoredRun& run) {
   const Summary summary = summary_of(run.points, read_summary_run(read_json_file(head)));
   const std::string json = options.exchange.outputs().front().path;
   if (!json.empty()) write_file(json, json_text(summary_json(summary)));
-  if (json != "-") fmt::print("{}", summary_text(summary));
+  if (json != "-") print_lines(stdout, summary_text(summary));
   return ExitStatus::kDone;
 }
 
@@ -94,8 +95,8 @@ ExitStatus findings(const Options& options) {
   const exchange::OutcomeList outcomes = findings_outcomes(all, options.run, notes);
   options.exchange.write(outcomes, findings_json(all, options.run));
   if (!options.exchange.silent()) {
-    fmt::print("{}", findings_text(all, palette_for(stdout)));
-    for (const std::string& note : notes) fmt::print("\n{}\n", note);
+    print_lines(stdout, findings_text(all, palette_for(stdout)));
+    for (const std::string& note : notes) print_text("\n{}\n", note);
   }
   options.exchange.print_annotations(outcomes);
   say_next(next_step(all, run.points));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -29,8 +31,8 @@ std::string table_of(const Summary& summary) {
     const PointTax* small = headline_point(summary.verdicts, n, kHeadlineSizes[0]);
     const PointTax* large = headline_point(summary.verdicts, n, kHeadlineSizes[1]);
     any = any || small != nullptr || large != nullptr;
-    table.add({summary.verdicts.allocators[n].label.substr(0, 26), time_cell(small), time_cell(large),
-               redundant_cell(small)});
+    table.add({first_characters(printable(summary.verdicts.allocators[n].label), 26), time_cell(small),
+               time_cell(large), redundant_cell(small)});
   }
   if (!any) return "";
   return kTableIntroduction + table.markdown(true) +

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/printable.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "judge/remedies.h"
@@ -29,7 +30,7 @@ std::string finding_text(const AllocatorFindings& one, const Finding& finding, c
   const std::string cell = fmt::format("{:<7}", severity_word(finding.severity));
   const Tone tone = finding.severity == Severity::kHigh ? Tone::kWorse : Tone::kDoubtful;
   std::string text = fmt::format("\n  {} {}\n", finding.severity == Severity::kLow ? cell : palette(tone, cell),
-                                 finding_id(one.allocator, finding)) +
+                                 printable(finding_id(one.allocator, finding))) +
                      wrap(finding.sentence, "    ", "    ");
   const auto [least, most] =
       std::minmax_element(finding.evidence.begin(), finding.evidence.end(),

@@ -12,6 +12,7 @@
 #include "fork/document.h"
 #include "fork/study.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/interrupt.h"
 
@@ -54,7 +55,7 @@ ForkPlan plan_of(const Options& options) {
 
 void write_and_print(const Options& options, const Fork& fork) {
   if (!options.json.empty()) write_file(options.json, json_text(fork_json(fork)));
-  if (options.json != "-") fmt::print("{}", fork_text(fork));
+  if (options.json != "-") print_lines(stdout, fork_text(fork));
 }
 
 /// What an earlier version wrote, with what this one says of it.

@@ -12,6 +12,7 @@
 #include "history/options.h"
 #include "history/table.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
@@ -115,13 +116,13 @@ ExitStatus bisect_versions(BisectOptions options, const Arguments& arguments) {
       if (outcome) {
         write_file(options.report, report_draft(request, found, *outcome));
       } else {
-        fmt::print(stderr, "zerotax: no report: there is no commit to report\n");
+        print_text(stderr, "zerotax: no report: there is no commit to report\n");
       }
     }
     if (options.json != "-" && options.report != "-") {
-      fmt::print("{}", bisect_text(request, found, known));
+      print_lines(stdout, bisect_text(request, found, known));
       if (outcome && options.report.empty())
-        fmt::print("\nThe draft of a report: add --report FILE (nothing is built again)\n");
+        print_text("\nThe draft of a report: add --report FILE (nothing is built again)\n");
     }
     if (!found.complete) {
       say_interrupted("the same command again builds only what is missing");

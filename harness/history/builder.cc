@@ -11,6 +11,8 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "files/output_file.h"
 #include "history/document.h"
@@ -72,7 +74,7 @@ std::string last_words_of(const std::string& log) {
   // What failed first stands before make's own account of it, which ends the log.
   std::string text;
   for (const std::string& line : errors.empty() ? last : errors) {
-    text += (text.empty() ? "" : " | ") + line.substr(0, kLongest);
+    text += (text.empty() ? "" : " | ") + first_characters(printable(line), kLongest);
   }
   return text.empty() ? "it said nothing" : text;
 }

@@ -18,6 +18,7 @@
 #include "history/options.h"
 #include "history/table.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/figures.h"
 #include "run/interrupt.h"
@@ -121,7 +122,7 @@ void write_folder(const HistoryOptions& options, const History& found, const std
   try {
     write_file(options.out + "/" + kFigure, draw_svg("history", json));
   } catch (const MachineError& problem) {
-    fmt::print(stderr, "zerotax: no figure: {}: {}\n", problem.what(), problem.remedy());
+    print_text(stderr, "zerotax: no figure: {}: {}\n", problem.what(), problem.remedy());
   }
 }
 
@@ -207,7 +208,7 @@ ExitStatus history(HistoryOptions options, const Arguments& arguments) {
     write_folder(options, found, json, text);
     if (!options.json.empty()) write_file(options.json, json);
     if (!options.html.empty()) write_file(options.html, make_comparison_page(json));
-    if (options.json != "-" && options.html != "-") fmt::print("{}", text);
+    if (options.json != "-" && options.html != "-") print_lines(stdout, text);
     if (!found.complete) say_interrupted("the same command again resumes");
   } catch (const Stop&) {
     say_interrupted("nothing was written");

@@ -127,13 +127,13 @@ void from_json(const Json& json, VersionPlan& plan) {
 std::string key_of(const Recipe& recipe) {
   Json key = recipe;
   key.erase("allocator");
-  return key.dump();
+  return json_line(key);
 }
 
 std::string key_of(const Grid& grid, std::uint64_t probe) {
   const Environment environment = describe_environment();
   const Json key{ZEROTAX_VERSION, probe, grid, environment.kernel, environment.thp};
-  return key.dump();
+  return json_line(key);
 }
 
 }  // namespace zerotax::history

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "check/plan.h"
@@ -148,6 +149,13 @@ Grid CommonOptions::grid() const {
   Grid grid;
   grid.timeout_s = timeout_s;
   if (!words.empty()) {
+    // A run that continues an earlier one reads them from its document.
+    for (const std::string& word : words) {
+      if (valid_utf8(word) != word) {
+        throw UsageError(fmt::format("the word '{}' of the command is not UTF-8, which documents need", word),
+                         "give it a name that is");
+      }
+    }
     grid.command =
         MeasuredCommand{name_of_command(), words, static_cast<std::uint64_t>(rounds), replays ? library : ""};
     return grid;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace zerotax::history {
 namespace {
@@ -19,7 +20,7 @@ Commit Repository::described(const std::string& id) const {
   const std::vector<std::string> parts =
       lines_of(git_.output_of({"show", "-s", "--format=%P%x00%s%x00%H%x00%aI%x00%an <%ae>", id}), kBetween);
   if (parts.size() != 5) throw MachineError("git says nothing of the commit " + id, "see whether `git show` does");
-  return {parts[2], "", parts[3], parts[4], parts[1], lines_of(parts[0], ' ')};
+  return {parts[2], "", parts[3], printable(parts[4]), printable(parts[1]), lines_of(parts[0], ' ')};
 }
 
 Commit Repository::commit(const std::string& name, const std::string& option) const {
@@ -97,7 +98,13 @@ std::vector<std::string> Repository::line(const Commit& from, const Commit& to) 
 }
 
 std::string Repository::diffstat(const Commit& commit) const {
+<<<<<<< HEAD
   return git_.output_of({"show", "--first-parent", "-m", "--stat=78,60,40", "--format=", commit.id});
+=======
+  return printable_lines(
+      git_.output_of(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78,60,40",
+                               "--no-ext-diff", "--no-textconv", "--format=", commit.id}));
+>>>>>>> 3de175e7 (Names are other people's bytes: one function makes them visible, in every text and format; paths that are not UTF-8 are compared as they are, or refused)
 }
 
 }  // namespace zerotax::history

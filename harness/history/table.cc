@@ -23,7 +23,8 @@ std::string build_words(const Version& version) {
 }
 
 std::string answer_line(const Commit& commit, const Answer& answer) {
-  return wrap(one_line(answer.value), fmt::format("  {:<12}{:<9}", commit.name().substr(0, 11), word_of(answer.kind)),
+  return wrap(one_line(answer.value),
+              fmt::format("  {:<12}{:<9}", first_characters(one_line(commit.name()), 11), word_of(answer.kind)),
               std::string(23, ' '));
 }
 

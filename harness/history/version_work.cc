@@ -82,7 +82,7 @@ std::uint64_t VersionWork::memory_bytes() const {
 MeasuredVersions measure_on_slurm(const VersionPlan& plan, const fleet::Place& place, const std::string& results) {
   const Json description = plan;
   // Other versions, or other sizes of them, are another job of the same folder, with the same cache.
-  const fleet::JobRequest request{results, fmt::format("versions-{}", digits_of(description.dump()).substr(0, 8)),
+  const fleet::JobRequest request{results, fmt::format("versions-{}", digits_of(json_line(description)).substr(0, 8)),
                                   kVersionsKind, description};
   std::set<std::string> missing;
   for (const Commit& commit : plan.commits) missing.insert(commit.id);

@@ -10,6 +10,7 @@
 #include "loop/document.h"
 #include "loop/loops.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
@@ -53,7 +54,7 @@ ExitStatus run(const MeasureOptions& options, double seconds) {
   if (!file.empty()) {
     write_file(file, json_text(loops_json(plan, request, pairs, Subcommand::command_line, started, complete)));
   }
-  if (file != "-") fmt::print("{}", loops_text(plan, request, pairs));
+  if (file != "-") print_lines(stdout, loops_text(plan, request, pairs));
   if (!complete) say_interrupted();
   for (const LoopPair& pair : pairs) {
     if (pair.audit.status != PointStatus::kSkipped && !is_healthy(pair.audit)) return ExitStatus::kFinding;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -21,8 +23,9 @@ std::string count_of(double count) { return format_number(std::round(count)); }
 
 std::string row(const std::string& name, const LoopPair& pair) {
   const auto zeroed = pair.audit.evident_count(Metric::kZeroedBytes);
-  std::string text = fmt::format("{:<16}{:>10}{:>11}{:>13}", name.substr(0, 16), time_of(pair.with_malloc),
-                                 time_of(pair.with_calloc), zeroed ? format_size(*zeroed) : "n/a");
+  std::string text =
+      fmt::format("{:<16}{:>10}{:>11}{:>13}", first_characters(printable(name), 16), time_of(pair.with_malloc),
+                  time_of(pair.with_calloc), zeroed ? format_size(*zeroed) : "n/a");
   const auto zeroing = pair.zeroing();
   if (!zeroing) return text + "\n";
   return text + fmt::format("{:>10}{:>10}{:>10}\n", format_ns(zeroing->cpu_ns()), count_of(zeroing->switches()),

@@ -42,7 +42,7 @@ FaultLog::FaultLog(std::string path, bool durations) : durations_(durations) {
 
 const std::string& FaultLog::quoted(const std::string& name) {
   const auto [entry, is_new] = quoted_.try_emplace(name);
-  if (is_new) entry->second = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (is_new) entry->second = json_line(Json(name));
   return entry->second;
 }
 

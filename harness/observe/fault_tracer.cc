@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
 
@@ -157,7 +158,7 @@ void FaultTracer::measure_memory(FaultInterval& interval) {
 
 bool FaultTracer::counted(const Process& process) const {
   if (options_.first_child && process.told.pid != first_child_) return false;
-  return process.told.name.starts_with(options_.name_prefix);
+  return process.told.name.starts_with(printable(options_.name_prefix));
 }
 
 /// Whose memory the intervals have: beside the first child it is the parent that tells what the child shares.
@@ -246,7 +247,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       }
       const auto known = processes_.find(event.pid);
       Process& process = known != processes_.end() ? known->second : start(event.pid, 0);
-      process.told.name = event.name;
+      process.told.name = printable(event.name);
       process.space = {};
       process.filled.clear();
       process.shares = false;
@@ -280,7 +281,7 @@ void FaultTracer::apply(const FaultEvent& event) {
   for (const Fault& fault : pairing_.apply(event)) count(fault);
   const auto known = processes_.find(event.pid);
   if (known == processes_.end()) return;
-  if (event.kind == FaultEvent::Kind::kName) known->second.told.name = event.name;
+  if (event.kind == FaultEvent::Kind::kName) known->second.told.name = printable(event.name);
   if (event.kind == FaultEvent::Kind::kExit) {
     if (known->second.alive) note_change(known->second, event.time_ns, false);
     known->second.alive = false;

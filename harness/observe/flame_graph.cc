@@ -6,7 +6,10 @@
 #include <cmath>
 #include <memory>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/size.h"
+#include "base/table.h"
 #include "base/units.h"
 
 namespace zerotax {
@@ -42,7 +45,7 @@ std::unique_ptr<Node> tree_of(const FoldedStacks& stacks) {
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -57,8 +60,7 @@ std::string escaped(const std::string& text) {
         out += "&quot;";
         break;
       default:
-        // Other control characters may not stand in XML at all.
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+        out += c;
     }
   }
   return out;
@@ -110,11 +112,12 @@ class Drawing {
     return fmt::format("{}, {:.1f} %", weight == 0 ? "0" : format_size(weight), share);
   }
 
-  void draw(const std::string& name, const Node& node, double x, double width, std::size_t level) {
+  void draw(const std::string& raw, const Node& node, double x, double width, std::size_t level) {
+    const std::string name = printable(raw);
     const double y = kHead + kRow * static_cast<double>(depth_ - 1 - level);
     const auto room = static_cast<std::size_t>(std::max(0.0, (width - 6) / kLetter));
-    // Cut names end in dots; what has no room for three letters has none.
-    const std::string label = name.size() <= room ? name : room < 5 ? "" : name.substr(0, room - 2) + "..";
+    // A name that has no room for three letters has none.
+    const std::string label = room < 4 && shown_width(name) > room ? "" : first_characters(name, room);
     boxes_ += fmt::format(
         R"(<g><title>{}: {}</title><rect x="{:.2f}" y="{:.0f}" width="{:.2f}" height="{:.0f}" rx="2" )"
         R"(fill="{}" stroke="#ffffff" stroke-width="0.8"/>)",

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "observe/in_call.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
@@ -264,7 +265,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
   if (process == nullptr) return;
   switch (event.kind) {
     case PerfEvent::Kind::kExec:
-      *process = {event.name.empty() ? kUnnamedProgram : event.name,
+      *process = {event.name.empty() ? kUnnamedProgram : printable(event.name),
                   std::make_shared<Unwinder>(event.pid, std::move(scripts)), 1, true};
       process->mapped = false;
       thread_names_.erase({event.pid, event.pid});
@@ -273,7 +274,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
       ++process->threads;
       return;
     case PerfEvent::Kind::kName:
-      if (options_.by_thread) thread_names_[{event.pid, event.tid}] = event.name;
+      if (options_.by_thread) thread_names_[{event.pid, event.tid}] = printable(event.name);
       return;
     case PerfEvent::Kind::kExit:
       if (--process->threads > 0) return;

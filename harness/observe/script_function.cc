@@ -7,6 +7,7 @@
 
 #include "base/names.h"
 #include "base/one_line.h"
+#include "base/printable.h"
 
 namespace zerotax {
 namespace {
@@ -75,7 +76,7 @@ ScriptFunction script_function(std::string_view name) {
 }
 
 Frame script_frame(const ScriptFunction& function) {
-  Frame frame{function.function, function.file.empty() ? "perf map" : file_name(function.file)};
+  Frame frame{function.function, function.file.empty() ? "perf map" : printable(file_name(function.file))};
   frame.script = function.trampoline ? Frame::Script::kInterpreted : Frame::Script::kCompiled;
   return frame;
 }

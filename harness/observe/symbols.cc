@@ -8,8 +8,12 @@
 #include <filesystem>
 
 #include "base/names.h"
+<<<<<<< HEAD
 #include "observe/debug_files.h"
 #include "os/elf_file.h"
+=======
+#include "base/printable.h"
+>>>>>>> 3de175e7 (Names are other people's bytes: one function makes them visible, in every text and format; paths that are not UTF-8 are compared as they are, or refused)
 
 namespace zerotax {
 namespace {
@@ -85,10 +89,10 @@ NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned 
   const char* source = found != nullptr ? ::dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr) : nullptr;
   const bool has_line = source != nullptr;
   const std::string no_line = file.why.empty() ? "no debug information" : file.why;
-  NamedFrame named{module, address,
+  NamedFrame named{printable(module), address,
                    known_if(name != nullptr, name != nullptr ? demangled(name) : "",
                             file.why.empty() ? "no symbol there" : file.why),
-                   known_if(has_line, std::string(has_line ? source : ""), no_line), known_if(has_line, line, no_line)};
+                   known_if(has_line, printable(has_line ? source : ""), no_line), known_if(has_line, line, no_line)};
   return file.named.emplace(address, std::move(named)).first->second;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/names.h"
+#include "base/printable.h"
 #include "observe/frame_information.h"
 #include "observe/libc_functions.h"
 #include "observe/unwinder.h"
@@ -68,7 +69,7 @@ const Frame& Unwinder::name(std::uint64_t address) {
   Frame frame{fmt::format("{:#x}", address), "", address, 0};
   const Mapping* mapping = mapping_of(address);
   if (mapping != nullptr) {
-    frame.module = file_name(mapping->name);
+    frame.module = printable(file_name(mapping->name));
     frame.function = fmt::format("{:#x}", address - mapping->begin + mapping->file_offset);
   }
   Dwfl_Module* module = ::dwfl_addrmodule(opened(), address);

@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/printable.h"
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_stat.h"
@@ -24,6 +25,12 @@ namespace zerotax {
 namespace {
 
 std::string path_of(pid_t pid, const char* file) { return fmt::format("/proc/{}/{}", pid, file); }
+
+/// Of the whole contents of a file comm: a name may have line breaks, and the kernel adds one.
+std::string shown_name(std::string name) {
+  if (name.ends_with('\n')) name.pop_back();
+  return printable(name);
+}
 
 std::int64_t ns_of(std::uint64_t ticks) { return static_cast<std::int64_t>(ticks) * tick_ns(); }
 
@@ -162,15 +169,15 @@ std::vector<pid_t> all_processes() {
 std::string process_name(pid_t pid) {
   std::string name;
   std::ifstream file(path_of(pid, "comm"));
-  std::getline(file, name);
-  return name;
+  std::getline(file, name, '\0');
+  return shown_name(std::move(name));
 }
 
 std::string thread_name(pid_t pid, pid_t tid) {
   std::string name;
   std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
-  std::getline(file, name);
-  return name;
+  std::getline(file, name, '\0');
+  return shown_name(std::move(name));
 }
 
 std::vector<std::string> process_command(pid_t pid) {

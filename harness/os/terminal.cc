@@ -27,6 +27,12 @@ std::size_t terminal_columns(std::FILE* stream) {
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
+void erase_line(std::FILE* stream) { std::fputs("\r\x1b[K", stream); }
+
+void erase_lines(std::FILE* stream, std::ptrdiff_t lines) {
+  std::fputs(("\x1b[" + std::to_string(lines) + "A\x1b[J").c_str(), stream);
+}
+
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     std::string locale = variable(name);

@@ -35,7 +35,7 @@ Type field(const Json& json, const char* key, Type otherwise, const std::string&
   try {
     return found->template get<Type>();
   } catch (const Json::exception&) {
-    throw std::invalid_argument(fmt::format("{}/{}: {} has the wrong type", place, key, found->dump()));
+    throw std::invalid_argument(fmt::format("{}/{}: {} has the wrong type", place, key, json_line(*found)));
   }
 }
 

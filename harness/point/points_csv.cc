@@ -11,7 +11,7 @@ namespace {
 
 std::string field(const Json& value) {
   if (value.is_null() || is_not_available(value)) return "";
-  return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
+  return csv_field(value.is_string() ? value.get<std::string>() : json_line(value));
 }
 
 /// A column: its name, and where its value is in a point. A value that is absent or n/a becomes an empty field.

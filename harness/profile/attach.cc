@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "base/printable.h"
 #include "observe/running_process.h"
 #include "observe/tree_clock.h"
 #include "os/clock.h"
@@ -18,7 +19,7 @@ SampledProcess describe_process(pid_t pid) {
   SampledProcess process;
   process.pid = pid;
   process.name = process_name(pid);
-  process.path = process_program(pid);
+  process.path = printable(process_program(pid));
   process.build_id = ElfFile(fmt::format("/proc/{}/exe", pid)).build_id();
   if (const auto facts = process_facts(pid)) {
     process.parent = facts->parent;
@@ -31,8 +32,8 @@ SampledProcess describe_process(pid_t pid) {
 SampledProcess describe_program(pid_t pid, const std::string& path, const std::string& launched) {
   SampledProcess process;
   process.pid = pid;
-  process.name = file_name(path);
-  process.path = path;
+  process.name = printable(file_name(path));
+  process.path = printable(path);
   process.build_id = ElfFile(path).build_id();
   process.parent = ::getpid();
   process.parent_name = process_name(::getpid());

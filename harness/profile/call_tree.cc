@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/one_line.h"
+#include "base/table.h"
 #include "profile/share.h"
 
 namespace zerotax::profile {
@@ -98,10 +100,10 @@ std::string call_line(const std::string& before, const Function& function, const
                       std::size_t columns) {
   std::string line = before + function.function;
   if (!function.module.empty()) line += fmt::format(" (in {})", function.module);
-  if (line.size() + place.size() > columns) {
+  if (shown_width(line) + place.size() > columns) {
     const std::size_t room = columns - std::min(columns, place.size());
     if (!place.empty()) line = before + function.function;
-    if (line.size() > room && room > 3) line = line.substr(0, room - 3) + "...";
+    if (room > 3) line = first_characters(line, room);
   }
   return line + place + "\n";
 }

@@ -12,6 +12,7 @@
 #include "observe/flame_graph.h"
 #include "observe/running_process.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "profile/attach.h"
 #include "profile/document.h"
@@ -157,9 +158,9 @@ ExitStatus profile(const Options& options) {
   if (!options.text.empty()) {
     write_file(options.text, text);
   } else if (words.empty()) {
-    if (options.json != "-" && options.folded != "-") fmt::print("{}", text);
+    if (options.json != "-" && options.folded != "-") print_lines(stdout, text);
   } else {
-    fmt::print(stderr, "{}", text);  // standard output is the program's
+    print_lines(stderr, text);  // standard output is the program's
   }
   return misleads ? ExitStatus::kMachine : static_cast<ExitStatus>(run.exit_status);
 }

@@ -5,6 +5,7 @@
 #include "cli/colour.h"
 #include "cli/common_options.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 #include "programs/document.h"
 #include "programs/programs.h"
 #include "programs/table.h"
@@ -56,7 +57,7 @@ ExitStatus compare(const std::vector<std::string>& words, const std::vector<std:
   check_outputs(exchange.outputs(), inputs);
   const Comparison comparison = compare_commands(before, after, count);
   const exchange::OutcomeList outcomes = compare_outcomes(comparison);
-  if (!exchange.silent()) fmt::print("{}", compare_text(comparison, explain, palette_for(stdout)));
+  if (!exchange.silent()) print_lines(stdout, compare_text(comparison, explain, palette_for(stdout)));
   exchange.print_annotations(outcomes);
   exchange.write(outcomes, compare_json(comparison));
   if (!comparison.complete) say_interrupted("times are of the pairs measured so far");

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/names.h"
+#include "base/printable.h"
 #include "files/document.h"
 #include "os/child.h"
 #include "os/environment.h"
@@ -70,6 +71,7 @@ void to_json(Json& json, const Program& program) {
 void from_json(const Json& json, Program& program) {
   const auto entry = json.get<ProgramEntry>();
   program = entry;
+  program.name = printable(program.name);
   for (const SiteEntry& site : entry.sites) program.sites.emplace(site, site);
 }
 

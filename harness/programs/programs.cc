@@ -15,6 +15,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/input_file.h"
+#include "os/print.h"
 #include "programs/document.h"
 #include "programs/measure.h"
 #include "programs/review.h"
@@ -121,7 +122,7 @@ std::string accept_words(const Target& target, const std::string& baseline, bool
   if (!target.allocator.empty()) words.insert(words.end(), {"--allocator", target.allocator});
   if (force) words.emplace_back("--force");
   words.emplace_back("--");
-  words.insert(words.end(), target.command.begin(), target.command.end());
+  words.insert(words.end(), target.recorded.words.begin(), target.recorded.words.end());
   return shell_text(words);
 }
 
@@ -206,7 +207,7 @@ void bless_one(const Target& target, const std::string& path, std::int64_t round
     baseline.programs.push_back(program);
   }
   write_file(path, json_text(baseline_json(baseline)));
-  fmt::print("{}", bless_text(program, notes, path));
+  print_lines(stdout, bless_text(program, notes, path));
 }
 
 /// A command, and what it is compared with.
@@ -261,7 +262,7 @@ Check check_one(const Subject& subject, const std::string& path, bool strict) {
 
 ExitStatus report(const Check& check, bool explain, const ExchangeOptions& exchange) {
   const exchange::OutcomeList outcomes = check_outcomes(check);
-  if (!exchange.silent()) fmt::print("{}", check_text(check, explain, palette_for(stdout)));
+  if (!exchange.silent()) print_lines(stdout, check_text(check, explain, palette_for(stdout)));
   exchange.print_annotations(outcomes);
   exchange.write(outcomes, check_json(check));
   if (check.verdict != Verdict::kSame) say_next(check.accept);
@@ -270,7 +271,7 @@ ExitStatus report(const Check& check, bool explain, const ExchangeOptions& excha
 
 ExitStatus report(const Checks& checks, bool explain, const ExchangeOptions& exchange) {
   const exchange::OutcomeList outcomes = checks_outcomes(checks);
-  if (!exchange.silent()) fmt::print("{}", checks_text(checks, explain, palette_for(stdout)));
+  if (!exchange.silent()) print_lines(stdout, checks_text(checks, explain, palette_for(stdout)));
   exchange.print_annotations(outcomes);
   exchange.write(outcomes, checks_json(checks));
   return checks.passed ? ExitStatus::kDone : ExitStatus::kFinding;

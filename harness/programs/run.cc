@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/one_line.h"
+#include "base/printable.h"
 #include "files/temporary_folder.h"
 #include "os/utc.h"
 #include "record/run.h"
@@ -195,8 +196,9 @@ Target target_for(const std::vector<std::string>& words, const std::string& name
   Target target;
   target.recorded = record::resolve_record_target(words, allocator, {});
   target.allocator = allocator;
-  target.command = words;
-  target.name = name.empty() ? file_name(words.front()) : name;
+  // As documents hold them: the words that are run are those of `recorded`.
+  for (const std::string& word : words) target.command.push_back(valid_utf8(word));
+  target.name = printable(name.empty() ? file_name(words.front()) : name);
   target.timeout_s = timeout_s;
   return target;
 }

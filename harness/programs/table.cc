@@ -6,6 +6,8 @@
 #include <iterator>
 #include <map>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -54,7 +56,7 @@ std::string sites_text(const Check& check, bool explain) {
     ++shown;
     const SiteNumber most = most_different(site);
     constexpr const char* kWords[] = {"", "requested", "by kernel", "refilled", "returned", "zeroed", "live"};
-    table.add({"  " + place_words(site),
+    table.add({"  " + one_line(place_words(site)),
                fmt::format("{} → {}", format_count(site.before[SiteNumber::kCalls]),
                            format_count(site.after[SiteNumber::kCalls])),
                fmt::format("{}: {} → {}", kWords[static_cast<std::size_t>(most)], format_size(site.before[most]),
@@ -119,9 +121,9 @@ exchange::Benchmark benchmark_of(const std::string& name, const Values& values) 
 
 std::string check_text(const Check& check, bool explain, const Palette& palette) {
   const bool changed = check.verdict != Verdict::kSame;
-  std::string text = check.sentence + "\n";
-  text +=
-      fmt::format("  {}, compared with {} runs in {}\n", check.subject.name, check.baseline.runs, check.baseline_path);
+  std::string text = printable(check.sentence) + "\n";
+  text += fmt::format("  {}, compared with {} runs in {}\n", printable(check.subject.name), check.baseline.runs,
+                      printable(check.baseline_path));
   text += changes_text(check, explain, palette) + sites_text(check, explain) + not_compared_text(check, explain);
   if (changed || explain) {
     for (const std::string& each : check.conditions) text += line("The baseline was measured elsewhere: " + each + ".");
@@ -143,7 +145,8 @@ std::string checks_text(const Checks& all, bool explain, const Palette& palette)
 }
 
 std::string bless_text(const Program& program, const std::vector<std::string>& notes, const std::string& path) {
-  std::string text = fmt::format("{}: {}, {}\n", program.name, path, format_counted(program.runs, "run"));
+  std::string text =
+      fmt::format("{}: {}, {}\n", printable(program.name), printable(path), format_counted(program.runs, "run"));
   std::map<std::string, std::string> not_known;
   for (const MetricRow& row : metric_rows()) {
     const Measured<Range>& range = program.metrics[row.metric];

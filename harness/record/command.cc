@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/next_step.h"
@@ -13,6 +15,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "observe/flame_graph.h"
+#include "os/print.h"
 #include "os/program_file.h"
 #include "os/utc.h"
 #include "record/calls/recording.h"
@@ -127,10 +130,9 @@ StackWeight outside_weight(const RecordOptions& options) {
 }
 
 FlameGraphWords graph_words(const Record& record, StackWeight weight) {
-  std::string command = fmt::format("{}", fmt::join(record.command, " "));
+  const std::string command = fmt::format("{}", fmt::join(record.command, " "));
   constexpr std::size_t kLongest = 150;
-  if (command.size() > kLongest) command = command.substr(0, kLongest) + " ...";
-  return {stack_weight_title(weight), command, weight == StackWeight::kTime};
+  return {stack_weight_title(weight), first_characters(printable(command), kLongest), weight == StackWeight::kTime};
 }
 
 void write(const RecordOptions& options, const Record& record, StackWeight weight) {
@@ -140,7 +142,7 @@ void write(const RecordOptions& options, const Record& record, StackWeight weigh
   if (!options.pprof.empty()) write_file(options.pprof, pprof_of(record, weight));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
   if (options.text.empty()) {
-    fmt::print(stderr, "{}", record_text(record));
+    print_lines(stderr, record_text(record));
   } else {
     write_file(options.text, record_text(record));
   }
@@ -194,7 +196,7 @@ ExitStatus run(const RecordOptions& options) {
   if (calls) calls->stop();
   const Record record = record_result(target, result, arena, started, &watch);
   write(options, record, weight);
-  if (calls) fmt::print(stderr, "{}", calls->finish(record, target, result.started_ns));
+  if (calls) print_lines(stderr, calls->finish(record, target, result.started_ns));
   return static_cast<ExitStatus>(result.exit_status);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "os/program_file.h"
 #include "record/seen.h"
 
@@ -66,7 +67,7 @@ std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessS
   for (const ExecEntry* entry : arena.execs()) {
     if (ended_since || !exec || entry->pid != counts.pid || entry->failed != 0 || entry->at_ns > counts.execs.back())
       continue;
-    missed.program = &entry->path[0];
+    missed.program = printable(&entry->path[0]);
     missed.reason = why_missed(*entry);
   }
   if (slot == nullptr && is_damaged(arena, counts.pid)) missed.reason = kDamaged;

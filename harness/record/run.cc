@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/printable.h"
 #include "files/results.h"
 #include "os/child.h"
 #include "os/environment.h"
@@ -145,9 +146,9 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   RecordedProcess process;
   process.pid = slot.pid;
   process.parent_pid = slot.parent;
-  process.executable = &slot.executable[0];
-  process.command = &slot.command[0];
-  process.allocator = &slot.allocator[0];
+  process.executable = printable(&slot.executable[0]);
+  process.command = printable(&slot.command[0]);
+  process.allocator = printable(&slot.allocator[0]);
   process.began = slot.forked != 0 ? Began::kFork : Began::kExec;
   process.started_ns = slot.started_ns - run.started_ns;
   process.ended = ending(slot, seen.processes(), arena, run);
@@ -166,7 +167,7 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
     if (block.state == BlockState::kFree) continue;
     const std::string name(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));
     process.threads.push_back(
-        {block.tid, name, std::uint64_t{block.merged} + 1, withheld(metrics_of(block), slot.gaps)});
+        {block.tid, printable(name), std::uint64_t{block.merged} + 1, withheld(metrics_of(block), slot.gaps)});
   }
   return process;
 }

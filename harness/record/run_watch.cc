@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/printable.h"
 #include "os/huge_faults.h"
 #include "os/page.h"
 #include "os/process_info.h"
@@ -142,7 +143,7 @@ void RunWatch::note(const TaskEvent& event) {
   ProcessCounts& counted = process(event.pid);
   if (event.kind == TaskEvent::Kind::kExec) {
     counted.execs.push_back(event.time_ns);
-    counted.name = event.name;
+    counted.name = printable(event.name);
     return;
   }
   counted.ended = true;

@@ -44,17 +44,6 @@ std::uint64_t weight_of(const RecordedSite& site, StackWeight weight) {
   return site.zero_ns + site.sampled.zero_cpu_ns.value_or(0);
 }
 
-namespace {
-
-/// Semicolons separate the functions of a line, line breaks the lines.
-std::string clean(std::string name) {
-  std::replace(name.begin(), name.end(), ';', ':');
-  std::replace(name.begin(), name.end(), '\n', ' ');
-  return name;
-}
-
-}  // namespace
-
 const std::vector<std::string>& stack_weight_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
@@ -84,7 +73,7 @@ FoldedStacks fold_sites(const std::vector<RecordedSite>& sites, StackWeight weig
     const std::uint64_t value = weight_of(site, weight);
     if (value == 0) continue;
     std::vector<std::string> names;
-    for (const NamedFrame& frame : site.frames) names.push_back(clean(frame_label(frame, true)));
+    for (const NamedFrame& frame : site.frames) names.push_back(frame_label(frame, true));
     std::reverse(names.begin(), names.end());
     names.emplace_back(kind_text(site.kind == SiteKind::kByHand ? SiteKind::kCleared : site.kind));
     stacks[names] += value;

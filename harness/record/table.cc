@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "base/names.h"
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -111,7 +113,7 @@ void add_site(Table& table, const RecordedSite& site) {
   const std::size_t script = script_frame(site.frames);
   for (std::size_t i = 0; i < site.frames.size(); ++i) {
     if (i > kCallers && i != script) continue;
-    table.note(wrap(frame_label(site.frames[i], false), "    ", "      "));
+    table.note(wrap(one_line(frame_label(site.frames[i], false)), "    ", "      "));
   }
 }
 
@@ -194,8 +196,9 @@ std::string processes(const std::vector<RecordedProcess>& all) {
                {"redundant", Unit::kBytes, 11},
                {"time", Unit::kNs, 10}});
   const auto add = [&](const std::string& pid, const std::string& name, const Metrics& figures) {
-    table.add({pid, name.substr(0, kName), figures.calloc_calls, both(figures, &Zeroing::zeroed_bytes),
-               both(figures, &Zeroing::redundant_zeroed_bytes), both(figures, &Zeroing::zero_ns)});
+    table.add({pid, first_characters(printable(name), kName), figures.calloc_calls,
+               both(figures, &Zeroing::zeroed_bytes), both(figures, &Zeroing::redundant_zeroed_bytes),
+               both(figures, &Zeroing::zero_ns)});
   };
   for (const RecordedProcess* process : heaviest(all, kTopProcesses)) {
     const std::string& command = process->command;

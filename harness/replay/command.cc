@@ -8,6 +8,7 @@
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/interrupt.h"
@@ -51,10 +52,10 @@ ExitStatus run(const Options& options) {
   if (alone) {
     const Replay one{all, all.workloads.front()};
     if (!options.measure.json.empty()) write_file(options.measure.json, json_text(replay_json(one)));
-    if (options.measure.json != "-") fmt::print("{}", replay_text(one));
+    if (options.measure.json != "-") print_lines(stdout, replay_text(one));
   } else {
     if (!options.measure.json.empty()) write_file(options.measure.json, json_text(workloads_json(all)));
-    if (options.measure.json != "-") fmt::print("{}", workloads_text(all));
+    if (options.measure.json != "-") print_lines(stdout, workloads_text(all));
   }
   if (!all.complete) say_interrupted();
   return all.complete && std::any_of(all.workloads.begin(), all.workloads.end(), any_failed) ? ExitStatus::kFinding

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "files/library_file.h"
 #include "os/machine_trouble.h"
 #include "run/debian_library.h"
@@ -97,16 +98,20 @@ std::string tidy_path(const std::string& path) {
 /// Refuses a name that cannot be a word of --env, a part of a file's name, and a column of a table.
 void check_name(const std::string& name) {
   constexpr std::size_t kLongest = 100;
-  const auto is_control = [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7F; };
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("invalid allocator name '{}'{}", name, why), own_remedy());
   };
   if (name.size() > kLongest) refuse(fmt::format(": it has more than {} characters", kLongest));
-  if (std::any_of(name.begin(), name.end(), is_control)) refuse(": it has a control character");
+  // Documents could not hold bytes that are not UTF-8, and read them again.
+  if (valid_utf8(name) != name) refuse(": it is not UTF-8");
+  if (printable(name) != name) refuse(": it has a control character, or one without a shape");
   if (name.starts_with('-')) refuse(": it starts like an option");
   if (name.empty() || name == "." || name == ".." || name.find_first_of(":/ ,\"\\") != std::string::npos) refuse("");
-  // Files that are not UTF-8 could not be read again.
-  if (Json::parse('"' + name + '"', nullptr, false).is_discarded()) refuse(": it is not UTF-8");
+}
+
+/// Documents hold paths and settings, and are read again: bytes that are not UTF-8 would not come back.
+void check_utf8(const std::string& what, const std::string& text, const std::string& remedy) {
+  if (valid_utf8(text) != text) throw UsageError(what + " is not UTF-8, which documents need", remedy);
 }
 
 Allocator parse_allocator(const std::string& word) {
@@ -120,6 +125,8 @@ Allocator parse_allocator(const std::string& word) {
     check_library_file(path);
     allocator.probe = probe_folder() + "/bench-glibc";
     allocator.preload = tidy_path(path);
+    check_utf8(fmt::format("the path '{}'", *allocator.preload), *allocator.preload,
+               "link the library to a path that is");
     return allocator;
   }
   const auto& all = builtin_allocators();
@@ -221,6 +228,7 @@ EnvWord parse_env_word(const std::string& word) {
   }
   EnvWord parsed{word.substr(0, colon), word.substr(colon + 1, equals - colon - 1), word.substr(equals + 1)};
   check_variable(parsed.key, parsed.allocator);
+  check_utf8(fmt::format("--env '{}'", word), word, "give a value that is");
   return parsed;
 }
 

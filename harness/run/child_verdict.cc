@@ -4,13 +4,15 @@
 
 #include <cstring>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "os/machine_trouble.h"
 
 namespace zerotax {
 
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1).substr(0, 160);
+  return first_characters(printable(text.substr(text.rfind('\n') + 1)), 160);
 }
 
 std::string how_it_ended(const ChildResult& child, std::chrono::duration<double> timeout) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "files/output_file.h"
 #include "os/child.h"
+#include "os/print.h"
 #include "run/child_verdict.h"
 #include "run/interrupt.h"
 
@@ -40,7 +41,7 @@ DebianPackages::DebianPackages(std::string what, std::string release, fs::path c
       cache_(std::move(cache)),
       folder_("fetched", cache_.string()) {
   remove_dead_temporary_folders(cache_.string());
-  fmt::print(stderr, "zerotax: fetching {} of Debian {}, once, into {}\n", what_, release_, cache_.string());
+  print_text(stderr, "zerotax: fetching {} of Debian {}, once, into {}\n", what_, release_, cache_.string());
   for (const char* each : {"lists/partial", "cache/archives/partial", "packages", "files"}) {
     fs::create_directories(folder_.file(each));
   }

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "os/clock.h"
+#include "os/print.h"
 
 namespace zerotax {
 namespace {
@@ -59,9 +60,6 @@ void restore_interrupts() {
   for (std::size_t i = 0; i < std::size(kCaught); ++i) ::sigaction(kCaught[i], &before[i], nullptr);
 }
 
-void say_interrupted(const std::string& what) {
-  // Not by fmt::print, which throws where standard error cannot be written.
-  std::fputs(("zerotax: interrupted: " + what + "\n").c_str(), stderr);
-}
+void say_interrupted(const std::string& what) { try_to_print(stderr, "zerotax: interrupted: " + what + "\n"); }
 
 }  // namespace zerotax

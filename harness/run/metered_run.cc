@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "os/child.h"
 #include "os/process_info.h"
 #include "run/allocators.h"
@@ -97,7 +99,7 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
   if (read_line(result.output, run)) {
     run.end = MeteredRun::End::kEnded;
   } else {
-    run.why_not_started = "its meter failed: " + result.errors.substr(0, 200);
+    run.why_not_started = "its meter failed: " + first_characters(printable(result.errors), 200);
   }
   return run;
 }
@@ -132,7 +134,7 @@ std::string last_line_of_file(const std::string& path) {
   while (std::getline(stream, line)) {
     if (!line.empty()) last = line;
   }
-  return last.substr(0, 200);
+  return first_characters(printable(last), 200);
 }
 
 }  // namespace zerotax

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "meter/probe_exit.h"
@@ -53,14 +55,14 @@ std::string place(const SampleBlock& samples) {
 
 std::string first_line(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
-  return line.empty() ? "" : fmt::format(" ({})", line.substr(0, 120));
+  return line.empty() ? "" : fmt::format(" ({})", first_characters(printable(line), 120));
 }
 
 /// For a process that exited.
 PassVerdict judge_exit(const ChildResult& child, const SampleBlock& samples, const std::string& how) {
   const std::string where = place(samples);
   if (child.code == kCaseFailed && samples.failure[0] != '\0') {
-    return {Status::kFailed, fmt::format("{} {}{}", &samples.failure[0], where, first_line(child.errors))};
+    return {Status::kFailed, fmt::format("{} {}{}", printable(&samples.failure[0]), where, first_line(child.errors))};
   }
   if (child.code == kNoSampleBlock && samples.phase == Phase::kStart && probe_says(child, kNoSampleBlock)) {
     return {Status::kCrashed,

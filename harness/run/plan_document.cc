@@ -17,7 +17,7 @@ namespace {
 std::uint64_t number_from_json(const Json& json, const char* key, std::uint64_t least, std::uint64_t most) {
   const Json& value = json.at(key);
   if (value.is_number_unsigned() && value >= least && value <= most) return value.get<std::uint64_t>();
-  throw UsageError(fmt::format("invalid {} {} in the plan", key, value.dump()),
+  throw UsageError(fmt::format("invalid {} {} in the plan", key, json_line(value)),
                    fmt::format("it must be a whole number from {} to {}", least, most));
 }
 
@@ -81,7 +81,7 @@ std::vector<Allocator> allocators_from_json(const Json& json, const std::string&
     const Json& version = json.at(i).at("version");
     if (version == version_json(allocators[i])) continue;
     throw UsageError(fmt::format("{} was started with {} {}, but this machine now has {}", file, allocators[i].name,
-                                 version.dump(), version_json(allocators[i]).dump()),
+                                 json_line(version), json_line(version_json(allocators[i]))),
                      "versions cannot be mixed in one run: measure again into a new folder");
   }
   return allocators;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "files/shared_file.h"
 #include "meter/probe_exit.h"
 #include "meter/sample_block.h"
@@ -46,11 +47,11 @@ struct Answer : ProbeAnswer {
     if (key == "calloc") calloc_file = value;
     if (key == "realloc") realloc_file = value;
     if (key == "free") free_file = value;
-    if (key == "version") version = value;
+    if (key == "version") version = printable(value);
     if (key == "known_as") known_as = value;
     if (key == "layout") layout = value;
     if (key == "end") complete = true;
-    if (key.starts_with("case.")) cases[name_in(key)].summary = value;
+    if (key.starts_with("case.")) cases[name_in(key)].summary = printable(value);
     if (key.starts_with("forks.")) cases[name_in(key)].forks = value == "1";
     if (key.starts_with("memory.")) cases[name_in(key)].memory = std::stod(value);
   }

@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <system_error>
 
+#include "base/one_line.h"
+#include "base/printable.h"
+#include "os/print.h"
 #include "os/terminal.h"
 
 namespace zerotax {
@@ -16,9 +19,6 @@ constexpr auto kSilence = std::chrono::seconds(1);       // on a terminal
 constexpr auto kPlainSilence = std::chrono::seconds(2);  // elsewhere, where a line stays
 constexpr auto kPlainInterval = std::chrono::seconds(10);
 constexpr auto kDrawInterval = std::chrono::milliseconds(100);
-
-/// Progress that cannot be written does not end a run.
-void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 }  // namespace
 
@@ -82,12 +82,13 @@ void Progress::draw() {
   if (drawn_ && time - shown_ < (terminal_ ? Clock::duration(kDrawInterval) : Clock::duration(kPlainInterval))) return;
   shown_ = time;
   drawn_ = true;
-  std::string line = fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now_);
+  const std::string line = printable(fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now_));
+  // Progress that cannot be written does not end a run.
   if (terminal_) {
-    line.resize(std::min(line.size(), terminal_columns(stderr) - 1));
-    say("\r\033[K" + line);
+    erase_line(stderr);
+    try_to_print(stderr, first_characters(line, terminal_columns(stderr) - 1));
   } else {
-    say(line + "\n");
+    try_to_print(stderr, line + "\n");
   }
   std::fflush(stderr);
 }
@@ -102,7 +103,7 @@ void Progress::draw_by_itself(const std::stop_token& stop) {
 
 void Progress::clear() {
   const std::scoped_lock held(lock_);
-  if (terminal_ && drawn_) say("\r\033[K");
+  if (terminal_ && drawn_) erase_line(stderr);
   wiped_ = true;
 }
 

@@ -92,7 +92,7 @@ void Session::add_hosts(const std::string& here) {
   const std::string first = points().empty() ? "" : points().front().host.value_or("");
   if (hosts.contains(first)) header_.environment = hosts.at(first);
   std::string lines;
-  for (const Point& control : fleet::read_controls(job.hosts())) lines += to_json(control).dump() + "\n";
+  for (const Point& control : fleet::read_controls(job.hosts())) lines += json_line(to_json(control)) + "\n";
   if (!lines.empty()) folder_->write("controls.jsonl", lines);
 }
 

@@ -15,6 +15,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/allocators.h"
 #include "run/figures.h"
@@ -59,16 +60,16 @@ ExitStatus show(const Snapshot& snapshot, const Options& options) {
   const std::string document = json_text(snapshot_json(snapshot));
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, document);
-  if (file != "-") fmt::print("{}{}", snapshot_table(snapshot), snapshot_answers(snapshot));
+  if (file != "-") print_lines(stdout, snapshot_table(snapshot) + snapshot_answers(snapshot));
   for (const OrNull<std::string>& warning : {snapshot.contradiction, snapshot.loss}) {
-    if (warning) fmt::print(stderr, "{}", wrap(*warning, "! ", "  "));
+    if (warning) print_lines(stderr, wrap(*warning, "! ", "  "));
   }
-  if (options.plot && file != "-") fmt::print("{}", cpu_time_plots(snapshot, plot_style()));
+  if (options.plot && file != "-") print_lines(stdout, cpu_time_plots(snapshot, plot_style()));
   if (!options.svg.empty()) {
     try {
       write_file(options.svg, draw_svg("fork_snapshot", document));
     } catch (const MachineError& failure) {
-      fmt::print(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
+      print_text(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
     }
   }
   return exit_status_of(snapshot.results);

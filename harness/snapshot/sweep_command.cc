@@ -10,6 +10,7 @@
 #include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/numa_nodes.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
@@ -61,10 +62,10 @@ ExitStatus run_sweep_command(const Options& options) {
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, json_text(sweep_json(sweep)));
   if (file != "-") {
-    fmt::print("{}", sweep_table(sweep));
-    if (options.plot) fmt::print("{}", sweep_plots(sweep, plot_style()));
+    print_lines(stdout, sweep_table(sweep));
+    if (options.plot) print_lines(stdout, sweep_plots(sweep, plot_style()));
   }
-  if (sweep.loss) fmt::print(stderr, "{}", wrap(*sweep.loss, "! ", "  "));
+  if (sweep.loss) print_lines(stderr, wrap(*sweep.loss, "! ", "  "));
   return exit_status_of(sweep.rows);
 }
 

@@ -20,6 +20,7 @@
 #include "findings/table.h"
 #include "judge/cliff_edges.h"
 #include "os/input_file.h"
+#include "os/print.h"
 #include "run/allocators.h"
 #include "run/figures.h"
 #include "run/fleet/hosts.h"
@@ -144,7 +145,7 @@ class Headline {
   }
 
   void show() const {
-    fmt::print("{}\n", points_table(points_, palette_for(stdout)));
+    print_lines(stdout, points_table(points_, palette_for(stdout)) + "\n");
     std::fflush(stdout);
   }
 
@@ -196,16 +197,16 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const Json findings = findings::findings_json(found, folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
-  fmt::print("{}\n{}", summary, replayed.text.empty() ? "" : replayed.text + "\n");
-  fmt::print("{} (zerotax findings {})\n", findings_count(found), folder);
-  fmt::print(
+  print_lines(stdout, summary + "\n" + (replayed.text.empty() ? "" : replayed.text + "\n"));
+  print_text("{} (zerotax findings {})\n", findings_count(found), folder);
+  print_text(
       "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, edges.json, "
       "findings.json, {}summary.json, summary.md{})\n",
       folder, place.slurm ? "" : "workloads.json, ", no_figures.empty() ? ", figures" : "");
-  if (!no_figures.empty()) fmt::print(stderr, "zerotax: no figures: {}\n", no_figures);
+  if (!no_figures.empty()) print_text(stderr, "zerotax: no figures: {}\n", no_figures);
   const std::string no_page = write_report_page(folder);
-  if (no_page.empty()) fmt::print("Page: {}/report.html (one file, for any browser)\n", folder);
-  if (!no_page.empty()) fmt::print(stderr, "zerotax: no page: {}\n", no_page);
+  if (no_page.empty()) print_text("Page: {}/report.html (one file, for any browser)\n", folder);
+  if (!no_page.empty()) print_text(stderr, "zerotax: no page: {}\n", no_page);
   say_next(next_step(found, points));
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;

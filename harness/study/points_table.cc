@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -14,7 +16,8 @@ namespace {
 
 /// The allocator and, if it is a worker, the thread, in 22 places.
 std::string row_label(const Point& point) {
-  return (allocator_label(point).substr(0, 22) + (point.thread == "worker" ? " (worker)" : "")).substr(0, 22);
+  const std::string name = first_characters(printable(allocator_label(point)), 22);
+  return first_characters(name + (point.thread == "worker" ? " (worker)" : ""), 22);
 }
 
 /// What was received, for the points of cases that receive; empty if there is none.
@@ -86,7 +89,7 @@ std::string modes_list(const std::vector<Point>& points) {
     if (lines.empty()) continue;
     text += fmt::format("{}{} {}, touch {:g}: the calls are not alike\n", text.empty() ? "\n" : "", row_label(point),
                         format_size(point.size_bytes), point.touch);
-    for (const std::string& line : lines) text += "  " + line + "\n";
+    for (const std::string& line : lines) text += "  " + printable(line) + "\n";
   }
   return text;
 }
@@ -141,8 +144,9 @@ std::string points_table(const std::vector<Point>& points, const Palette& palett
           refills_text(points) + frees_text(points);
   for (const Point& point : points) {
     if (point.is_ok()) continue;
-    text += fmt::format("{} {}, touch {:g}: {}: {}\n", point.allocator, format_size(point.size_bytes), point.touch,
-                        palette(Tone::kWorse, word_of(point.status)), point.reason.value_or(""));
+    text +=
+        fmt::format("{} {}, touch {:g}: {}: {}\n", printable(point.allocator), format_size(point.size_bytes),
+                    point.touch, palette(Tone::kWorse, word_of(point.status)), printable(point.reason.value_or("")));
   }
   return text;
 }

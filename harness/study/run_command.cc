@@ -17,6 +17,7 @@
 #include "findings/next_step.h"
 #include "findings/summary.h"
 #include "loop/loop_run.h"
+#include "os/print.h"
 #include "point/audited_operations.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
@@ -148,8 +149,8 @@ ExitStatus run(const RunOptions& all) {
   if (session.folder() != nullptr) findings::write_summary(*session.folder(), points);
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   if (options.json != "-") {
-    fmt::print("{}{}", points_table(points, palette_for(stdout)), findings::load_text(session.load()));
-    if (all.plot) fmt::print("{}", points_plot(points, plot_style()));
+    print_lines(stdout, points_table(points, palette_for(stdout)) + findings::load_text(session.load()));
+    if (all.plot) print_lines(stdout, points_plot(points, plot_style()));
   }
   if (signal != 0) {
     const std::string resume = session.folder() == nullptr

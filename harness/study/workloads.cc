@@ -7,6 +7,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "files/results.h"
+#include "os/print.h"
 #include "replay/calls_file.h"
 #include "replay/document.h"
 #include "replay/run.h"
@@ -31,7 +32,7 @@ std::vector<Allocator> preloaded(const Plan& plan) {
       found.version = each.version;
       allocators.push_back(std::move(found));
     } catch (const std::exception& failure) {
-      fmt::print(stderr, "zerotax: {} is left out of real programs: {}\n", each.name, failure.what());
+      print_text(stderr, "zerotax: {} is left out of real programs: {}\n", each.name, failure.what());
     }
   }
   return allocators;
@@ -66,7 +67,7 @@ ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) 
   if (!all.complete) return {"", interrupted()};
   return {replay::zeros_text(all), 0};
 } catch (const replay::OtherPages& other) {
-  fmt::print(stderr, "zerotax: no programs are replayed: {}\n", other.what());
+  print_text(stderr, "zerotax: no programs are replayed: {}\n", other.what());
   return {};
 }
 

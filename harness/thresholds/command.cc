@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
@@ -17,6 +18,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "files/results.h"
+#include "os/print.h"
 #include "run/allocators.h"
 #include "run/fleet/job_folder.h"
 #include "run/interrupt.h"
@@ -69,8 +71,8 @@ ExitStatus judge_again(const Options& options) {
   }
   if (!options.json.empty()) write_file(options.json, json_text(thresholds_json(read)));
   if (options.json != "-") {
-    fmt::print("{}\n{}\n", thresholds_text(read.lanes), map_of(read).sentence);
-    if (options.plot) fmt::print("\n{}", thresholds_plot(read, plot_style()));
+    print_lines(stdout, thresholds_text(read.lanes) + "\n" + printable(map_of(read).sentence) + "\n");
+    if (options.plot) print_lines(stdout, "\n" + thresholds_plot(read, plot_style()));
   }
   return ExitStatus::kDone;
 }
@@ -123,8 +125,9 @@ ExitStatus thresholds(Options options) {
   if (options.json != "-") {
     std::size_t probes = 0;
     for (const ThresholdLane& lane : found.lanes) probes += lane.searched ? lane.found.probes : 0;
-    fmt::print("{}\n{} probes, each in a process of its own\n", thresholds_text(found.lanes), probes);
-    if (options.plot) fmt::print("\n{}", thresholds_plot(found, plot_style()));
+    print_lines(stdout, thresholds_text(found.lanes));
+    print_text("\n{} probes, each in a process of its own\n", probes);
+    if (options.plot) print_lines(stdout, "\n" + thresholds_plot(found, plot_style()));
   }
   say_next(next_step(found, options.measure.allocators));
   const bool failed = std::any_of(found.lanes.begin(), found.lanes.end(),

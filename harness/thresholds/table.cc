@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -77,7 +78,7 @@ std::string thresholds_text(const std::vector<ThresholdLane>& lanes) {
   std::string last;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (shown[i]) continue;
-    const std::string label = lanes[i].allocator.name + " " + lanes[i].allocator.version;
+    const std::string label = printable(lanes[i].allocator.name + " " + lanes[i].allocator.version);
     if (label != last) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", label);
     last = label;
     std::vector<std::string> names;

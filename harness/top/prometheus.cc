@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "base/printable.h"
 #include "top/view.h"
 
 namespace zerotax::top {
@@ -13,12 +14,12 @@ namespace {
 constexpr std::size_t kMostGroups = 500;
 constexpr const char* kOthers = "(others)";
 
-/// Of the text format: backslash, quotation mark and line break are escaped; other bytes stay.
+/// Of the text format: backslash and quotation mark are escaped.
 std::string label(const std::string& value) {
   std::string text;
   for (const char each : value) {
     if (each == '\\' || each == '"') text += '\\';
-    text += each == '\n' ? std::string("\\n") : std::string(1, each);
+    text += each;
   }
   return text;
 }
@@ -52,7 +53,8 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 void Prometheus::add(const Sample& sample) {
   for (auto& [name, group] : groups_) group.resident = 0;
   for (const Usage& row : sample.rows) {
-    std::string name = group_name(row, by_);
+    // One bad label, or two series of one label, and the whole file is refused: names that look alike are one group.
+    std::string name = printable(group_name(row, by_));
     if (!groups_.contains(name) && groups_.size() >= kMostGroups) name = kOthers;
     Group& group = groups_[name];
     group.faults += row.all_faults();

@@ -12,6 +12,7 @@
 #include "files/output_file.h"
 #include "os/clock.h"
 #include "os/keys.h"
+#include "os/print.h"
 #include "os/terminal.h"
 #include "run/interrupt.h"
 #include "top/document.h"
@@ -47,7 +48,7 @@ class Files {
   /// The rows that were asked for.
   void add(const Sample& shown) {
     if (!json_ && !log_) return;
-    const std::string line = sample_json(shown).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string line = json_line(sample_json(shown));
     if (json_) json_->add(line);
     if (log_) log_->add(line);
   }
@@ -80,9 +81,10 @@ bool all_ended(const Request& request, const Sample& all) {
   });
 }
 
-void print(const std::string& text) {
-  // Each sample at once: a reader of a pipe waits for it.
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+/// Each sample at once: a reader of a pipe waits for it.
+void print_sample(const std::string& text) {
+  print_lines(stdout, text);
+  if (std::fflush(stdout) != 0) {
     throw std::system_error(errno, std::generic_category(), "standard output");
   }
 }
@@ -104,7 +106,7 @@ ExitStatus run_lines(const Request& request, Watch& watch, Files& files) {
     arrange(sample, view, users);
     watch.add_huge_pages(sample);
     files.add(sample);
-    if (prints) print((taken > 0 ? "\n" : "") + top_text(sample, terminal_columns(stdout)));
+    if (prints) print_sample((taken > 0 ? "\n" : "") + top_text(sample, terminal_columns(stdout)));
     if (over) break;
   }
   return ExitStatus::kDone;

@@ -54,9 +54,8 @@ std::vector<Column> columns_of(const Sample& sample, bool wide) {
 std::string shown_name(const Usage& row, const Sample& sample, std::size_t columns) {
   const std::size_t before = kBeforeName + (columns >= kWide ? kChildren : 0);
   const std::size_t room = columns > before + kLeastName ? columns - before : kLeastName;
-  std::string name = one_line(row.name);
-  if (sample.by != By::kCgroup || name.size() <= room) return name;
-  return "…" + name.substr(name.size() - room + 1);
+  const std::string name = one_line(row.name);
+  return sample.by == By::kCgroup ? last_characters(name, room) : name;
 }
 
 std::vector<Cell> cells_of(const Usage& row, const Sample& sample, std::size_t columns) {

@@ -10,6 +10,7 @@
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "os/print.h"
 #include "run/figures.h"
 #include "run/program_launch.h"
 #include "trace/ctf_repair.h"
@@ -93,11 +94,11 @@ ExitStatus summarise(const TraceOptions& options) {
   if (choice) choice->check(trace.processes());
   const Summary summary = summary_of(trace, choice);
   put_summary(options, summary, trace);
-  fmt::print(text_out(options), "{}", options.action == "list" ? list_text(summary) : summary_text(summary));
-  fmt::print(stderr, "{}", warnings_text(summary));
+  print_lines(text_out(options), options.action == "list" ? list_text(summary) : summary_text(summary));
+  print_lines(stderr, warnings_text(summary));
   if (summary.intervals && summary.intervals->all.count == 0) {
     const std::string& key = options.key;
-    fmt::print(stderr, "zerotax trace: no {} is followed by {} {}\n", choice->from, choice->to,
+    print_text(stderr, "zerotax trace: no {} is followed by {} {}\n", choice->from, choice->to,
                key.empty() ? "in the same thread" : "with the same " + key);
     return ExitStatus::kFinding;
   }
@@ -116,24 +117,24 @@ ExitStatus print(const TraceOptions& options) {
       if (!options.event.empty() && event.type->name != options.event) return;
       if (options.process != 0 && event.pid != options.process) return;
       if (options.thread != 0 && event.tid != options.thread) return;
-      fmt::print("{}\n", ctf_line(trace.process_of(event), event, *begin));
+      print_text("{}\n", ctf_line(trace.process_of(event), event, *begin));
     });
   }
-  fmt::print(stderr, "{}", warnings_text(source_of(trace)));
+  print_lines(stderr, warnings_text(source_of(trace)));
   return ExitStatus::kDone;
 }
 
 ExitStatus list_kernel_events(const TraceOptions& options) {
   const EventList events = kernel_event_list(options.event);
   if (!options.json.empty()) write_file(options.json, json_text(event_list_json(events)));
-  fmt::print(text_out(options), "{}", kernel_events_text(events));
+  print_lines(text_out(options), kernel_events_text(events));
   return ExitStatus::kDone;
 }
 
 ExitStatus repair(const TraceOptions& options) {
   const CtfRepair done = repair_ctf_trace(options.folder);
-  fmt::print(stderr, "{}", problems_text(done.problems));
-  fmt::print("{} added to streams, {} removed\n", format_counted(done.packets, "packet"),
+  print_lines(stderr, problems_text(done.problems));
+  print_text("{} added to streams, {} removed\n", format_counted(done.packets, "packet"),
              format_counted(done.buffers, "buffer"));
   return ExitStatus::kDone;
 }
@@ -158,19 +159,19 @@ ExitStatus run(const TraceOptions& options) {
   const std::string stopped = until.finish();
   std::error_code failure;
   if (std::filesystem::is_empty(options.out, failure)) {
-    fmt::print(stderr, "{}", kNothing);
+    print_lines(stderr, kNothing);
   } else {
-    fmt::print(stderr, "{}", problems_text(repair_ctf_trace(options.out).problems));
+    print_lines(stderr, problems_text(repair_ctf_trace(options.out).problems));
     CtfTrace trace(options.out);
     const Summary summary = summary_of(trace, std::nullopt);
     put_summary(options, summary, trace);
-    fmt::print(stderr, "{}{}", summary_text(summary), warnings_text(summary));
-    if (!result.kernel.empty()) fmt::print(stderr, "kernel events: {}\n", result.kernel);
+    print_lines(stderr, summary_text(summary) + warnings_text(summary));
+    if (!result.kernel.empty()) print_text(stderr, "kernel events: {}\n", result.kernel);
     if (result.kernel_lost > 0)
-      fmt::print(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
-    fmt::print(stderr, "{}", stopped.empty() ? until.event_text(summary) : stopped);
-    fmt::print(stderr, "the trace is in {}\n", options.out);
-    if (summary.events == 0) fmt::print(stderr, "{}", kNothing);
+      print_text(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
+    print_lines(stderr, stopped.empty() ? until.event_text(summary) : stopped);
+    print_text(stderr, "the trace is in {}\n", options.out);
+    if (summary.events == 0) print_lines(stderr, kNothing);
   }
   return static_cast<ExitStatus>(result.exit_status);
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "os/clock.h"
+#include "os/print.h"
 #include "os/process_info.h"
 #include "trace/control_folder.h"
 
@@ -139,7 +140,7 @@ void ControlClient::wait_for_answer(std::uint32_t answers_before) {
     }
     if (state == state_word(ControlState::kTaken) && waited > 2'000'000'000 && !told) {
       told = true;
-      fmt::print(stderr, "process {} is writing its buffers ...\n", pid_);
+      print_text(stderr, "process {} is writing its buffers ...\n", pid_);
     }
     recorder::wait_while(*control_, state, &kLook);
   }

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cli/common_options.h"
 #include "files/output_file.h"
+#include "os/print.h"
 #include "trace/control_client.h"
 #include "trace/document.h"
 #include "trace/event_names.h"
@@ -104,7 +105,7 @@ ExitStatus control(const ControlChoice& choice, const std::string& verb, recorde
   check_answer(choice.pid, answer);
   const Control result = control_result(choice.pid, verb, answer);
   if (!choice.json.empty()) write_file(choice.json, json_text(control_json(result)));
-  fmt::print(choice.json == "-" ? stderr : stdout, "{}", control_text(result));
+  print_lines(choice.json == "-" ? stderr : stdout, control_text(result));
   return ExitStatus::kDone;
 }
 

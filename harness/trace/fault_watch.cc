@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "trace/control_client.h"
 
@@ -62,7 +63,7 @@ std::string FaultWatch::finish() {
   std::string text = reached_ ? fmt::format("stopped {} at {}: the trace has what preceded that\n",
                                             format_counted(stopped_, "process", "processes"), rate)
                               : fmt::format("never {}: the trace has the latest records before the end\n", rate);
-  for (const std::string& failure : failures_) text += fmt::format("! {}\n", failure);
+  for (const std::string& failure : failures_) text += fmt::format("! {}\n", printable(failure));
   if (data.lost > 0) {
     text += fmt::format("! {} lost: the rate may have been reached earlier\n",
                         format_counted(data.lost, "event of the kernel was", "events of the kernel were"));

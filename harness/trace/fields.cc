@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/printable.h"
+
 namespace zerotax::trace {
 namespace {
 
@@ -37,9 +39,7 @@ Json number(const CtfField& field, const char* bytes) {
 
 Json ctf_field_value(const CtfField& field, const char* bytes) {
   if (field.kind == CtfField::Kind::kText) {
-    const std::string text(bytes, ::strnlen(bytes, field.count));
-    // Whatever it holds, it can be written: bad bytes become the replacement character.
-    return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+    return valid_utf8(std::string_view(bytes, ::strnlen(bytes, field.count)));
   }
   if (!field.array) return number(field, bytes);
   Json values = Json::array();
@@ -59,7 +59,7 @@ std::string ctf_line(const std::string& process, const CtfEvent& event, std::int
   std::string line = fmt::format("{:14.9f} {}:{} {}", static_cast<double>(event.monotonic_ns - begin_ns) * 1e-9,
                                  process, event.tid, event.type->name);
   for (const CtfField& field : event.type->fields) {
-    line += fmt::format(" {}={}", field.name, ctf_field_value(field, event.bytes + field.offset).dump());
+    line += fmt::format(" {}={}", field.name, json_line(ctf_field_value(field, event.bytes + field.offset)));
   }
   return line;
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/names.h"
+#include "base/one_line.h"
 #include "base/units.h"
 #include "trace/fields.h"
 #include "trace/function_profile.h"
@@ -88,7 +89,7 @@ std::string function_diff_text(const FunctionDiff& diff) {
     }
     text += fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9}  {:<11}  {}\n", calls(row.before), calls(row.after),
                         self(row.before), self(row.after), signed_time(row.self_change_ns), change_words(row.verdict),
-                        row.function);
+                        one_line(row.function));
   }
   if (diff.functions.empty()) return "neither trace has such function calls: record them with --functions\n";
   if (same == diff.functions.size()) text.clear();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/one_line.h"
 #include "base/units.h"
 #include "trace/fields.h"
 #include "trace/function_result.h"
@@ -23,7 +24,7 @@ std::string table_text(const std::vector<FunctionRow>& rows) {
   for (const FunctionRow& row : rows) {
     text += fmt::format("{:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}", row.calls, time_text(row.total_ns),
                         time_text(row.self_ns), time_text(row.stddev_ns), time_text(row.median_ns),
-                        time_text(row.p90_ns), time_text(row.p99_ns), frame_label(row.frame, false));
+                        time_text(row.p90_ns), time_text(row.p99_ns), one_line(frame_label(row.frame, false)));
     text += several ? fmt::format(" [{}]\n", row.pid) : "\n";
   }
   return text;
@@ -39,7 +40,7 @@ std::string tree_text(const std::vector<PathRow>& rows) {
     const std::string indent(std::size_t{2} * std::min(row.depth, kDeepestIndent), ' ');
     text += fmt::format("{:>9} {:>9} {:>10}  {}{}{}\n", time_text(row.total_ns), time_text(row.self_ns), row.calls,
                         indent, row.depth > kDeepestIndent ? fmt::format("({} deep) ", row.depth) : "",
-                        frame_label(row.frame, true));
+                        one_line(frame_label(row.frame, true)));
   }
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/common_options.h"
 #include "files/output_file.h"
+#include "os/print.h"
 #include "trace/document.h"
 #include "trace/verbs.h"
 
@@ -42,8 +43,8 @@ ExitStatus diff(FunctionOptions& options) {
   CtfTrace after(options.folder);
   const FunctionDiff result = diff_functions(before, after, options.query.filter);
   if (!options.json.empty()) write_file(options.json, json_text(function_diff_json(result)));
-  fmt::print(table_out(options), "{}", function_diff_text(result));
-  fmt::print(stderr, "{}{}", warnings_text(result.before), warnings_text(result.after));
+  print_lines(table_out(options), function_diff_text(result));
+  print_lines(stderr, warnings_text(result.before) + warnings_text(result.after));
   return result.verdict == Direction::kMore ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
@@ -63,8 +64,8 @@ ExitStatus show_functions(FunctionOptions& options) {
   const Functions functions = functions_of(trace, options.query);
   if (!options.json.empty()) write_file(options.json, json_text(functions_json(functions)));
   write_perfetto_file(options.perfetto, trace);
-  fmt::print(table_out(options), "{}", functions_text(functions));
-  fmt::print(stderr, "{}", warnings_text(functions));
+  print_lines(table_out(options), functions_text(functions));
+  print_lines(stderr, warnings_text(functions));
   return ExitStatus::kDone;
 }
 

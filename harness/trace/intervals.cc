@@ -47,7 +47,7 @@ std::string key_of(const CtfEvent& event, const std::string& name) {
   if (name == kProcessKey) return std::to_string(event.pid);
   if (name == kAnyKey) return name;
   if (const CtfField* field = event.type->field(name)) {
-    return ctf_field_value(*field, event.bytes + field->offset).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_line(ctf_field_value(*field, event.bytes + field->offset));
   }
   if (name == "pid") return std::to_string(event.pid);
   return name == "tid" ? std::to_string(event.tid) : "";

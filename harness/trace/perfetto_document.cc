@@ -9,7 +9,7 @@
 namespace zerotax::trace {
 namespace {
 
-std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string quoted(const std::string& text) { return json_line(Json(text)); }
 
 /// One object of the array, "Trace Event Format" (Chrome): times in microseconds.
 void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event, FunctionNames& names) {
@@ -26,11 +26,11 @@ void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event
     const double duration_us = ctf_field<double>(event, "duration_ns") * 1e-3;
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},\"args\":{}}}",
                quoted("fault: " + ctf_field<std::string>(event, "kind")), us - duration_us, duration_us, event.pid,
-               event.tid, ctf_fields(event).dump(-1, ' ', false, Json::error_handler_t::replace));
+               event.tid, json_line(ctf_fields(event)));
     return;
   }
   fmt::print(to, ",\n{{\"name\":{},\"ph\":\"i\",\"s\":\"t\",{},\"args\":{}}}", quoted(type), where,
-             ctf_fields(event).dump(-1, ' ', false, Json::error_handler_t::replace));
+             json_line(ctf_fields(event)));
 }
 
 }  // namespace

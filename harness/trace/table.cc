@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/printable.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "trace/fields.h"
@@ -70,7 +71,7 @@ std::string warnings_text(const Source& source) {
 std::string list_text(const Summary& summary) {
   std::string text;
   for (const Process& process : summary.processes) {
-    text += fmt::format("process {} {} ({})\n", process.pid, process.name, process.folder);
+    text += fmt::format("process {} {} ({})\n", process.pid, printable(process.name), printable(process.folder));
     text += fmt::format("{:>10} {:>12} {:>10} {:>12}\n", "thread", "events", "discarded", "seconds");
     for (const Stream& row : process.streams) {
       text += fmt::format("{:>10} {:>12} {:>10} {:>12}{}\n", row.tid, row.events, row.discarded, seconds(row),

@@ -16,6 +16,7 @@
 #include "files/output_paths.h"
 #include "files/results.h"
 #include "judge/projects.h"
+#include "os/print.h"
 #include "point/point_json.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
@@ -81,12 +82,12 @@ std::vector<Finding> chosen(const AllocatorFindings& found, const Options& optio
 
 void say_nothing_to_report(const AllocatorFindings& found, const Options& options) {
   if (!options.finding.empty()) {
-    fmt::print("nothing to report: {} does not show {}\n", found.name(), options.finding);
+    print_text("nothing to report: {} does not show {}\n", found.name(), options.finding);
     return;
   }
-  fmt::print("nothing to report: {} has no finding of severity {} or higher\n", found.name(), options.severity);
+  print_text("nothing to report: {} has no finding of severity {} or higher\n", found.name(), options.severity);
   for (const Finding& finding : found.findings) {
-    fmt::print("  {} (severity {}; report it with --finding)\n", finding_id(found.allocator, finding),
+    print_text("  {} (severity {}; report it with --finding)\n", finding_id(found.allocator, finding),
                severity_word(finding.severity));
   }
 }
@@ -98,14 +99,14 @@ void write_folder(const ReportData& data, const std::string& folder) {
     throw UsageError(fmt::format("cannot make the folder {}: {}", folder, failure.message()), "give another --out");
   const ReportText report = write_report(data);
   std::string lines;
-  for (const Point& point : data.points) lines += to_json(point).dump() + "\n";
+  for (const Point& point : data.points) lines += json_line(to_json(point)) + "\n";
   write_file(folder + "/reproducer.c", data.source);
   write_file(folder + "/points.jsonl", lines);
   write_file(folder + "/report.json", json_text(report_json(data)));
   write_file(folder + "/" + report.file_name, report.text);
-  fmt::print("{}/{}\n  {}\n", folder, report.file_name, report_title(data));
+  print_text("{}/{}\n  {}\n", folder, report.file_name, report_title(data));
   if (const auto fix = known_fix(data)) {
-    fmt::print("  fixed in {}: upgrade ({})\n", fix->version, fix->issue.url);
+    print_text("  fixed in {}: upgrade ({})\n", fix->version, fix->issue.url);
   }
 }
 
@@ -117,8 +118,8 @@ ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findin
     const std::string id = finding_id(allocator, finding);
     if (!has_reproducer(finding.name)) {
       status = ExitStatus::kFinding;
-      fmt::print("{}\n{}", id, wrap(finding.sentence, "  ", "  "));
-      fmt::print(
+      print_lines(stdout, id + "\n" + wrap(finding.sentence, "  ", "  "));
+      print_text(
           "  No report was written, because zerotax has no reproducer for it. To see it: zerotax run --allocator {} "
           "--size {}\n",
           word, finding.named_bytes);
@@ -130,7 +131,7 @@ ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findin
       write_folder(*data, fmt::format("{}/{}", out, id));
       continue;
     }
-    fmt::print(stderr, "zerotax: no report of {} was written, because it could not be reproduced: {}\n", id,
+    print_text(stderr, "zerotax: no report of {} was written, because it could not be reproduced: {}\n", id,
                refused.substr(0, refused.find('\n')));
     status = ExitStatus::kFinding;
   }
@@ -161,7 +162,7 @@ ExitStatus report(const Options& options) {
   request.subject = resolve_allocators({options.allocator}, options.env).front();
   const std::string name = request.subject.name;
   if (const Project* project = project_of(name); project != nullptr && project->deliberate) {
-    fmt::print("nothing to report: {}\n", *project->deliberate);
+    print_text("nothing to report: {}\n", *project->deliberate);
     return ExitStatus::kDone;
   }
   if (!options.finding.empty() && !is_possible_id(options.finding, name)) {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "os/print.h"
 #include "upstream/report.h"
 #include "upstream/reproducer.h"
 
 namespace zerotax::upstream {
 
-void say_step(const std::string& what) { fmt::print(stderr, "report: {}\n", what); }
+void say_step(const std::string& what) { print_text(stderr, "report: {}\n", what); }
 
 std::string case_of(const Finding& finding) { return finding.rule == "refill-storm" ? "refill_loop" : "calloc_loop"; }
 

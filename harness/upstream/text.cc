@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/markdown.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "exchange/forms.h"
@@ -19,11 +21,12 @@ struct Markup {
   bool markdown;
 
   [[nodiscard]] std::string code(const std::string& text, const char* language = "") const {
-    if (markdown) return fmt::format("```{}\n{}```\n", language, text);
+    if (markdown) return markdown_block(text, language);
     std::string indented;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      indented += "  " + text.substr(begin, end - begin) + "\n";
+    const std::string lines = printable_lines(text);
+    for (std::size_t begin = 0; begin < lines.size();) {
+      const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+      indented += "  " + lines.substr(begin, end - begin) + "\n";
       begin = end + 1;
     }
     return indented;

@@ -10,13 +10,16 @@
 #include <optional>
 #include <utility>
 
+#include "base/markdown.h"
 #include "base/names.h"
+#include "base/shell.h"
 #include "base/units.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "files/temporary_folder.h"
 #include "os/page.h"
+#include "os/print.h"
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/c_compiler.h"
@@ -178,18 +181,21 @@ Reproduced reproduce(const CCompiler& compiler, const std::vector<WorkloadCall>&
 std::string report_text(const std::string& recording, const replay::Workload& workload, std::size_t calls,
                         const Reproduced& made) {
   const ReproducerRun& blamed = made.blamed;
-  std::string text = fmt::format("# {}\n\n", made.title);
+  std::string text = fmt::format("# {}\n\n", markdown_escaped(made.title));
   text += fmt::format(
       "A recorded program makes {}. Of these, {} show it; `reproducer.c` makes them, and needs a C compiler alone:\n\n"
-      "```sh\ncc -O2 -o reproducer reproducer.c\n{}./reproducer\n./reproducer\n```\n\n",
+      "{}\n",
       format_counted(workload.recording.calls, "call"), format_counted(calls, "line"),
-      blamed.preload ? fmt::format("LD_PRELOAD={} ", *blamed.preload) : "");
-  text += fmt::format("| allocator | said |\n|---|---|\n| {} | {} |\n| {} | {} |\n\n", blamed.allocator,
-                      first_line(blamed.output), made.other.allocator, first_line(made.other.output));
+      markdown_block(fmt::format("cc -O2 -o reproducer reproducer.c\n{}./reproducer\n./reproducer\n",
+                                 blamed.preload ? fmt::format("LD_PRELOAD={} ", shell_word(*blamed.preload)) : ""),
+                     "sh"));
+  text += fmt::format("| allocator | said |\n|---|---|\n| {} | {} |\n| {} | {} |\n\n",
+                      markdown_escaped(blamed.allocator), markdown_escaped(first_line(blamed.output)),
+                      markdown_escaped(made.other.allocator), markdown_escaped(first_line(made.other.output)));
   replay::Workloads all;
   all.workloads = {workload};
-  return text + fmt::format("The whole recording ({}), replayed under both:\n\n```\n{}```\n", file_name(recording),
-                            replay::workloads_text(all));
+  return text + fmt::format("The whole recording ({}), replayed under both:\n\n{}",
+                            markdown_escaped(file_name(recording)), markdown_block(replay::workloads_text(all), ""));
 }
 
 /// With what the whole recording does under both.
@@ -232,23 +238,23 @@ ExitStatus report_workload(const WorkloadRequest& request) {
   std::int64_t whole = 0;
   const auto shown = reduce(calls, evaluator, subject, than, whole);
   if (!shown) {
-    fmt::print("nothing to report: {} takes {} page faults {} than {} for {}\n", subject.name,
+    print_text("nothing to report: {} takes {} page faults {} than {} for {}\n", subject.name,
                format_count(whole < 0 ? -whole : whole), whole < 0 ? "fewer" : "more", than.name, request.recording);
     return ExitStatus::kFinding;
   }
   if (shown->size() > kMostCalls) {
-    fmt::print("no report was written: the fewest calls found that show it are {}, more than {}\n",
+    print_text("no report was written: the fewest calls found that show it are {}, more than {}\n",
                format_count(shown->size()), kMostCalls);
     return ExitStatus::kFinding;
   }
   const Reproduced made = reproduce(compiler, *shown, subject, than);
   if (!made.blamed.shows() || !made.other.does_not_show()) {
-    fmt::print("no report was written: the program of {} does not show it by itself\n",
+    print_text("no report was written: the program of {} does not show it by itself\n",
                format_counted(shown->size(), "call"));
     return ExitStatus::kFinding;
   }
   write_folder(request, shown->size(), made, both);
-  fmt::print("{}/report.md\n  {}, in {} of {}\n", request.out, made.title, shown->size(),
+  print_text("{}/report.md\n  {}, in {} of {}\n", request.out, made.title, shown->size(),
              format_counted(calls.size(), "call"));
   return ExitStatus::kDone;
 }

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from zerotax_plots.printable import SUSPECT, printable, printable_parts
 
 MOST_BYTES = 1 << 30   # as zerotax itself
 
@@ -16,13 +17,16 @@ MOST_BYTES = 1 << 30   # as zerotax itself
 class ResultsError(Exception):
     """Unusable results. The message is one line that says what to do."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message).replace("\n", "\\n"))
+
 
 class NothingToDraw(ResultsError):
     """The results lack what a figure shows. That is no error: not every run has every part."""
 
 
 def parse_json(text: str) -> Any:
-    """Strict JSON, as zerotax itself reads it; raises ValueError.
+    """Strict JSON, as zerotax itself reads it, with every text in it printable; raises ValueError.
 
     Python would also take NaN and Infinity, the last of two values of one key, and end at a
     hundred thousand brackets with another error.
@@ -37,9 +41,11 @@ def parse_json(text: str) -> Any:
         return found
 
     try:
-        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
+        value = json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+    # Most files have nothing to hide, neither as a character nor as an escape of JSON.
+    return printable_parts(value) if SUSPECT.search(text) else value
 
 
 def split_lines(text: str) -> tuple[list[tuple[int, str]], int | None]:

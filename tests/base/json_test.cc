@@ -22,8 +22,8 @@ TEST(Json, ATextThatIsMissingOrNoTextIsReplaced) {
   EXPECT_EQ(text_field(Json(7), "a", "c"), "c");
 }
 
-TEST(Json, BytesThatAreNoTextAreReplacedInAFile) {
-  EXPECT_EQ(json_text({{"name", "odd \xff"}}), "{\n \"name\": \"odd \xef\xbf\xbd\"\n}\n");
+TEST(Json, BytesThatAreNoTextAreEscapesInAFile) {
+  EXPECT_EQ(json_text({{"name", "odd \xff"}}), "{\n \"name\": \"odd \\\\xff\"\n}\n");
 }
 
 }  // namespace

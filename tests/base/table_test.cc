@@ -47,7 +47,7 @@ TEST(Table, KeepsNotesWhereTheyWereAdded) {
 TEST(Table, EscapesWhatWouldEndACellOfMarkdown) {
   Table table({{.name = "a"}});
   table.add({"x|y"});
-  EXPECT_EQ(table.markdown(), "| a |\n|---|\n| x\\|y |\n");
+  EXPECT_EQ(table.markdown(), "| a |\n|---|\n| x&#124;y |\n");
 }
 
 TEST(Table, RefusesARowThatIsTooLong) {

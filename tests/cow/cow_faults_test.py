@@ -89,8 +89,8 @@ def test_a_program_whose_name_is_no_text_is_told_all_the_same(tmp_path):
     os.chmod(odd, 0o755)
     report, each = watch_each(odd.decode(errors="surrogateescape"), *KNOWN)
     check_sums(report, each)
-    assert report["command"][0].endswith("/odd \ufffd\ufffd")
-    assert f"{tmp_path}/odd \ufffd\ufffd" in {f["code"] for f in each}
+    assert report["command"][0].endswith("/odd \\xff\\xfe")
+    assert f"{tmp_path}/odd \\xff\\xfe" in {f["code"] for f in each}
 
 
 @as_root

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from conftest import MIB, ZEROTAX, check_schema, clean_environment, measure, mostly_long, options, planted, zerotax
 from exchanging import Page, read_bmf, read_commands, read_junit, read_markdown, verdict_of_junit
+from zerotax_plots.printable import printable
 
 # What ends an attribute, a CDATA section, a cell, a code span, a property or a line, in one format or another; and a
 # terminal's colour.
@@ -198,7 +199,7 @@ def test_an_improvement_fails_no_format_but_with_strict(tmp_path, baseline):
 
 def shown(text):
     """What a page can show of it."""
-    return text.replace("\r\n", " ").replace("\x1b", "\\x1b").replace("\ufffe", "\ufffd")
+    return printable(text).replace("\n", "\\n")
 
 
 def test_hostile_names_break_no_format_of_findings(tmp_path, run):
@@ -212,7 +213,7 @@ def test_hostile_names_break_no_format_of_findings(tmp_path, run):
     assert any(suite.startswith(shown(HOSTILE)) for suite in suites), suites
     page = read_markdown(made["markdown"].decode())
     assert any(row[0].startswith(shown(HOSTILE)) for row in page.rows), page.rows
-    assert "bad-\ufffd\ufffd-name" in page.text and "bad-\ufffd\ufffd-name" in ET.fromstring(made["junit"]).find(
+    assert "bad-\\xff\\xfe-name" in page.text and "bad-\\xff\\xfe-name" in ET.fromstring(made["junit"]).find(
         ".//property[@name='subject']").get("value")
     commands = read_commands(done.stdout[done.stdout.index("::error title=zerotax findings::"):])
     assert commands[0][2] == verdict_of_junit(made["junit"])

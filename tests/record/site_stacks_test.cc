@@ -35,9 +35,9 @@ TEST(SiteStacks, StacksAreOutermostFirstAndJoined) {
             "main;f;calloc 1010\nmain;f;g;memset 300\nmain;h;calloc 500\n");
 }
 
-TEST(SiteStacks, WhatWouldBreakALineIsReplaced) {
+TEST(SiteStacks, WhatWouldBreakALineIsEscaped) {
   const std::vector<RecordedSite> sites = {site(SiteKind::kCalloc, {"a;b\nc"}, 5, 5, 0)};
-  EXPECT_EQ(folded_text(fold_sites(sites, StackWeight::kZeroed)), "a:b c;calloc 5\n");
+  EXPECT_EQ(folded_text(fold_sites(sites, StackWeight::kZeroed)), "a\\x3bb\\nc;calloc 5\n");
 }
 
 TEST(SiteStacks, AFrameWithoutANameIsItsFileAndPlace) {

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "os/clock.h"
@@ -249,7 +250,7 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
   } else if (all.limited) {
     missing += "; the recording stopped at --calls-limit";
   }
-  return fmt::format("{}: {} of {}, {}{}\n", path_, format_counted(calls, "call"),
+  return fmt::format("{}: {} of {}, {}{}\n", printable(path_), format_counted(calls, "call"),
                      format_counted(all.processes.size(), "process", "processes"), format_size(written_), missing);
 }
 

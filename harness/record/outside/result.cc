@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/distributions.h"
+#include "base/printable.h"
 #include "base/units.h"
 #include "os/child.h"
 #include "os/environment.h"
@@ -110,9 +111,9 @@ RecordedProcess process_of(const HeldProcess& held, const OutsideData& data, con
   RecordedProcess process;
   process.pid = held.pid;
   process.parent_pid = held.parent;
-  process.executable = held.executable;
-  process.allocator = allocator.empty() ? "unknown" : allocator;
-  process.command = fmt::format("{}", fmt::join(held.words, " "));
+  process.executable = printable(held.executable);
+  process.allocator = allocator.empty() ? "unknown" : printable(allocator);
+  process.command = printable(fmt::format("{}", fmt::join(held.words, " ")));
   process.began = held.forked ? Began::kFork : Began::kExec;
   process.started_ns = std::max<std::int64_t>(0, held.first_ns - data.began_ns);
   const bool is_root = data.run && data.run->pid == held.pid;
@@ -186,7 +187,7 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   outside.why = why;
   outside.watched = data.watched;
   if (data.pid) outside.pid = *data.pid;
-  if (!data.cgroup.empty()) outside.cgroup = data.cgroup;
+  if (!data.cgroup.empty()) outside.cgroup = printable(data.cgroup);
   outside.zeroed_by = kernel.method;
   outside.cpu_samples = data.cpu.all;
   outside.fault_samples = data.faults.samples;

@@ -49,7 +49,7 @@ void add_frames(Table& table, const std::vector<NamedFrame>& frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const bool first_script = frames[i].is_script() && !any_script;
     any_script = any_script || first_script;
-    if (i < kFramesShown || first_script) table.note(wrap(frame_label(frames[i], false), "    ", "      "));
+    if (i < kFramesShown || first_script) table.note(wrap(one_line(frame_label(frames[i], false)), "    ", "      "));
   }
 }
 
@@ -190,8 +190,8 @@ std::string outside_processes(const Record& record) {
                {"at the peak", Unit::kBytes, 13}});
   for (std::size_t i = 0; i < std::min(kShown, order.size()) && faults(order[i]) != 0; ++i) {
     const std::string& command = order[i]->command.empty() ? order[i]->executable : order[i]->command;
-    table.add({std::to_string(order[i]->pid), one_line(command).substr(0, kName - 1), order[i]->kernel.minor_faults,
-               order[i]->kernel.peak_bytes});
+    table.add({std::to_string(order[i]->pid), first_characters(one_line(command), kName - 1),
+               order[i]->kernel.minor_faults, order[i]->kernel.peak_bytes});
   }
   return table.empty() ? "" : "\n" + table.text();
 }

@@ -63,7 +63,7 @@ void measure_controls(const std::string& hosts, const std::string& host, const W
   const std::vector<Point> second = work.controls();
   std::string lines;
   for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    lines += control_json(first[i], second[i], host).dump() + "\n";
+    lines += json_line(control_json(first[i], second[i], host)) + "\n";
   }
   if (!lines.empty()) write_file(file, lines);
 }

@@ -122,7 +122,7 @@ UniqueFd JobFolder::start_results(std::size_t shard) const {
 }
 
 void JobFolder::add_result(int fd, const ItemResult& result) {
-  const std::string line = Json(result).dump() + "\n";
+  const std::string line = json_line(Json(result)) + "\n";
   if (!write_all(fd, line)) {
     throw UsageError(fmt::format("cannot write a result: {}", std::strerror(errno)),
                      "free some space; what was finished is kept");

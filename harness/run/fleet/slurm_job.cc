@@ -10,6 +10,7 @@
 #include "base/shell.h"
 #include "base/units.h"
 #include "files/output_file.h"
+#include "os/print.h"
 
 namespace zerotax::fleet {
 namespace {
@@ -105,7 +106,7 @@ void SlurmJob::submit() {
     if (made_) folder_.remove();
     throw;
   }
-  fmt::print(stderr, "zerotax: submitted job {} with {}; logs: {}\n", job_,
+  print_text(stderr, "zerotax: submitted job {} with {}; logs: {}\n", job_,
              format_counted(submission.shards.size(), "shard"), folder_.path());
 }
 

@@ -23,6 +23,7 @@
 #include "files/cache_folder.h"
 #include "os/helper_process.h"
 #include "os/input_file.h"
+#include "os/print.h"
 #include "os/unique_fd.h"
 #include "os/write_all.h"
 #include "run/interrupt.h"
@@ -337,7 +338,7 @@ int run_in_machine(const MachinePlace& place, const GuestProgram& program) {
   const GuestKernel kernel = find_kernel(place);
   bool kvm = !place.is_other_processor() && kvm_works();
   constexpr const char* kEmulated = "its CPU is emulated, and no time is that of a real one";
-  fmt::print(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
+  print_text(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
              kvm ? "" : fmt::format(" (no KVM here: {})", kEmulated));
   const std::string archive = archive_for(kernel, program);
   // An emulated CPU takes so long between two interrupts that a kernel panics once in some hundred boots.
@@ -347,11 +348,11 @@ int run_in_machine(const MachinePlace& place, const GuestProgram& program) {
     if (const auto status = machine.run()) return *status;
     if (kvm) {
       kvm = false;
-      fmt::print(stderr, "zerotax: it does not start on this KVM: trying without ({})\n", kEmulated);
+      print_text(stderr, "zerotax: it does not start on this KVM: trying without ({})\n", kEmulated);
       continue;
     }
     if (i >= kTries) machine.fail("it panicked each time");
-    fmt::print(stderr, "zerotax: its kernel panicked while it booted: trying again\n");
+    print_text(stderr, "zerotax: its kernel panicked while it booted: trying again\n");
   }
 }
 

@@ -1,0 +1,49 @@
+#include "os/print.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "base/printable.h"
+
+namespace zerotax {
+namespace {
+
+/// The end of a code of color at the beginning of a text (Palette: "\x1b[1;31m", "\x1b[0m"); 0 if there is none.
+std::size_t color_bytes(std::string_view text) {
+  for (const std::string_view code : {"\x1b[1;31m", "\x1b[1;32m", "\x1b[1;33m", "\x1b[0m"}) {
+    if (text.starts_with(code)) return code.size();
+  }
+  return 0;
+}
+
+std::string shown(std::string_view text) {
+  if (text.find('\x1b') == std::string_view::npos) return printable_lines(text);
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t escape = text.find('\x1b');
+    const std::size_t colored = escape == std::string_view::npos ? 0 : color_bytes(text.substr(escape));
+    // A byte that begins no color is part of the text around it.
+    const std::size_t end = escape == std::string_view::npos ? text.size() : colored > 0 ? escape : escape + 1;
+    out += printable_lines(text.substr(0, end));
+    out += text.substr(end, colored);
+    text.remove_prefix(end + colored);
+  }
+  return out;
+}
+
+}  // namespace
+
+void print_lines(std::FILE* to, std::string_view text) {
+  const std::string lines = shown(text);
+  if (std::fwrite(lines.data(), 1, lines.size(), to) < lines.size()) {
+    throw std::system_error(errno, std::generic_category(), "cannot write");
+  }
+}
+
+void try_to_print(std::FILE* to, std::string_view text) {
+  const std::string lines = shown(text);
+  std::fwrite(lines.data(), 1, lines.size(), to);
+}
+
+}  // namespace zerotax

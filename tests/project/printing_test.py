@@ -1,0 +1,64 @@
+"""Text for people and JSON leave the harness through one function each, so that no name of others reaches them as it is:
+os/print.h and base/json.h."""
+
+import functools
+import os
+import pathlib
+import re
+
+SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
+HARNESS = SOURCE / "harness"
+WRITES = re.compile(r"std::c(?:out|err|log)\b|fmt::(?:v?print|println)\b|\b(?:std::)?v?f?printf\s*\(|\bd?v?dprintf\s*\("
+                    r"|\b(?:std::)?(?:fputs|puts|fwrite|putchar|fputc|putc|perror|psignal|psiginfo)\s*\(")
+DUMPS = re.compile(r"(?:\.|->)dump\s*\(|error_handler_t::")
+# The function itself, and where nothing is printed that others chose, or where none of this code is.
+MAY_WRITE = {
+    "os/print.cc": "the one function",
+    "os/terminal.cc": "moves the cursor",
+    "run/machine/boot.cc": "between fork and exec: the path of the emulator, and what the system says",
+    "trace/perfetto_document.cc": "JSON, whose every text json_line makes",
+}
+MAY_DUMP = {"base/json.cc": "the one function"}
+# Programs that are measured, or that run in place of zerotax: in C, and what they print is read by zerotax.
+OTHER_PROGRAMS = ("contract/suite/", "snapshot/process/", "fork/process/", "replay/process/", "run/process/", "probe/",
+                  "record/preload/", "bench/preload/", "trace/reader/", "run/machine/guest_init.c", "meter/")
+
+
+def without_text(source):
+    """Code without comments and strings."""
+    return re.sub(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+                  lambda found: '""' if found[0][0] in "R\"" else " ", source, flags=re.DOTALL)
+
+
+@functools.cache
+def code():
+    """Of each file: its code."""
+    files = [path for path in HARNESS.rglob("*") if path.suffix in (".cc", ".h", ".c")]
+    return {str(path.relative_to(HARNESS)): without_text(path.read_text(encoding="utf-8")) for path in files}
+
+
+def offenders(pattern, allowed=()):
+    return {name for name, text in code().items()
+            if name not in allowed and not name.startswith(OTHER_PROGRAMS) and pattern.search(text)}
+
+
+def test_text_is_printed_by_one_function():
+    assert offenders(WRITES, MAY_WRITE) == set()
+
+
+def test_json_is_written_by_one_function():
+    assert offenders(DUMPS, MAY_DUMP) == set()
+
+
+def test_no_exception_is_without_need():
+    assert set(MAY_WRITE) <= offenders(WRITES)
+    assert set(MAY_DUMP) <= offenders(DUMPS)
+
+
+def test_it_is_seen_however_it_is_written():
+    for each in ("std::cout << x;", "fmt::print(stderr, x);", "::printf(x);", "std::fprintf (stderr, x);", "fputs(x, stdout);",
+                 "std::fwrite(x, 1, 2, stdout);", "::dprintf(1, x);", "perror(x);"):
+        assert WRITES.search(without_text(each)), each
+    for each in ("std::snprintf(x, 1, y);", "// printf(x)", 'text = "fmt::print(";', "print(stderr, x);"):
+        assert not WRITES.search(without_text(each)), each
+    assert DUMPS.search("json.dump(1)") and DUMPS.search("Json::error_handler_t::replace")
