@@ -43,7 +43,7 @@ ALLOWED = {
     "harness/os/page.h": {"kLeastPageBytes = 4096": "the least page of any machine"},
     "harness/os/page_tables.cc": {"char text[4096]": BUFFER},
     "harness/os/range_list.cc": {"kFirst = 4096": COUNT},
-    "harness/os/trace_event.cc": {"char part[4096]": BUFFER},
+    "harness/os/tracefs.cc": {"char part[4096]": BUFFER},
     "harness/os/undispatched.h": {"-4096UL": "errors of system calls are numbers above it"},
     "harness/record/arena.cc": {"kHeadBytes = 4096": "room for the head of a slot"},
     "harness/record/preload/arena.h": {"kExecs = 4096": COUNT},

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "record/outside/forwarding.h"
+
 namespace zerotax::record {
 namespace {
 
@@ -156,6 +158,25 @@ TEST(BreakpointPlace, OnArm64OnlyArithmeticBetweenRegistersIsAPlace) {
                                    0x0420e3e9U}) {  // cntb x9
     EXPECT_EQ(arm64_place({word, kMove}), "none") << fmt::format("{:#x}", word);
   }
+}
+
+TEST(Forwarding, AFunctionThatJumpsToAnotherIsKnownByItsCode) {
+  EXPECT_EQ(jumps_to(EM_X86_64, bytes_of("4889f231f6e9e6a9f8ff660f1f440000")), 10 - 0x7561a) << "bzero of glibc 2.36";
+  EXPECT_EQ(jumps_to(EM_X86_64, bytes_of("f30f1efa4889f231f6e9af9d00006690")), 14 + 0x9daf) << "bzero of musl";
+  EXPECT_EQ(jumps_to(EM_AARCH64, bytes_of("e20301aa01008052161c00141f2003d5")), 8 + 4 * 0x1c16)
+      << "bzero of glibc 2.31";
+  EXPECT_EQ(jumps_to(EM_AARCH64, bytes_of("e20301aafeffff17")), 4 - 8) << "backwards";
+  EXPECT_EQ(jumps_to(EM_X86_64, bytes_of("4885d274044889f8c34889d1400fb6c6")), std::nullopt) << "a branch before it";
+  EXPECT_EQ(jumps_to(EM_X86_64, bytes_of("4883ec084889f231f6e80215f9ff4883")), std::nullopt) << "a call";
+  EXPECT_EQ(jumps_to(EM_X86_64, bytes_of("4889f231f6e9e6a9f8")), std::nullopt) << "cut";
+  EXPECT_EQ(jumps_to(EM_AARCH64, bytes_of("200c014e0400028b5f8001f1c8030054")), std::nullopt) << "a branch";
+  EXPECT_TRUE(is_linkage(EM_X86_64, bytes_of("ff25aa3f1a006690")));
+  EXPECT_TRUE(is_linkage(EM_X86_64, bytes_of("f30f1efaf2ff25aa3f1a0066")));
+  EXPECT_FALSE(is_linkage(EM_X86_64, bytes_of("f30f1efa4889f231")));
+  EXPECT_TRUE(is_linkage(EM_AARCH64, bytes_of("5f2403d5f0000090110242f9")));
+  EXPECT_TRUE(is_linkage(EM_AARCH64, bytes_of("f0000090110242f9")));
+  EXPECT_FALSE(is_linkage(EM_AARCH64, bytes_of("f1000090110242f9")));
+  EXPECT_FALSE(is_linkage(EM_X86_64, ""));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "os/processor.h"
 #include "record/outside/argument_registers.h"
 #include "record/outside/breakpoint_place.h"
+#include "record/outside/forwarding.h"
 
 namespace zerotax::record {
 namespace {
@@ -42,43 +44,67 @@ std::optional<StoringFunction::Convention> convention_of(const std::string& name
   return std::nullopt;
 }
 
-/// From the function's first byte on; more than all instructions that a breakpoint may have to stand behind.
+/// From a function's first byte on; more than all instructions that a breakpoint may have to stand behind.
 constexpr std::uint64_t kLookedAt = 64;
 
-/// Where its breakpoint stands in the file. Nothing: nowhere, or it is code of another processor.
-std::optional<std::uint64_t> breakpoint_offset(const ElfFile& file, std::uint64_t offset) {
-  const auto& header = file.header();
-  if (!header || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != kElfMachine) return std::nullopt;
-  // The last function of a file may be shorter.
+/// The code there; the last function of a file may be shorter.
+std::string code_at(const ElfFile& file, std::uint64_t offset) {
   std::optional<std::string> code;
   for (std::uint64_t bytes = kLookedAt; !code && bytes > 0; bytes /= 2) code = file.bytes(offset, bytes);
-  const auto place = breakpoint_place(header->e_machine, code.value_or(""));
-  return place ? std::optional(offset + *place) : std::nullopt;
+  return code.value_or("");
+}
+
+struct Known {
+  std::string name;
+  StoringFunction::Convention convention;
+};
+
+/// By their offsets in the file.
+std::map<std::uint64_t, Known> known_functions(const ElfFile& file, const FileId& id) {
+  std::map<std::uint64_t, Known> found;
+  for (const ElfFile::Function& function : file.functions()) {
+    const std::string own = libc_function(id, function.address);
+    const std::string& name = own.empty() ? function.name : own;
+    if (const auto convention = convention_of(name)) found.try_emplace(function.file_offset, Known{name, *convention});
+  }
+  // A stripped C library names only what picks them.
+  for (const auto& [name, address] : libc_functions(id)) {
+    const auto convention = convention_of(name);
+    const auto offset = file.offset_of(address);
+    if (convention && offset) found.try_emplace(*offset, Known{name, *convention});
+  }
+  return found;
+}
+
+/// Whether each of its calls is a call of a memset that is known, too.
+bool calls_memset(const ElfFile& file, unsigned machine, std::uint64_t offset,
+                  const std::map<std::uint64_t, Known>& functions) {
+  const auto jump = jumps_to(machine, code_at(file, offset));
+  if (!jump) return false;
+  const std::uint64_t target = offset + static_cast<std::uint64_t>(*jump);
+  const auto is_memset = [](const auto& each) {
+    return each.second.convention == StoringFunction::Convention::kMemset;
+  };
+  if (const auto found = functions.find(target); found != functions.end()) return is_memset(*found);
+  return is_linkage(machine, code_at(file, target)) && std::any_of(functions.begin(), functions.end(), is_memset);
 }
 
 }  // namespace
 
 StoringFunctions storing_functions(const std::string& path) {
   const ElfFile file(path);
-  const FileId id = file_id(path);
+  const auto& header = file.header();
+  const std::map<std::uint64_t, Known> functions = known_functions(file, file_id(path));
   StoringFunctions found;
-  std::set<std::uint64_t> offsets;
-  const auto add = [&](const std::string& name, std::uint64_t offset) {
-    const auto convention = convention_of(name);
-    if (!convention || !offsets.insert(offset).second) return;
-    if (const auto place = breakpoint_offset(file, offset)) {
-      found.watched.push_back({name, {path, *place}, *convention});
-    } else {
-      found.unwatched.push_back(name);
+  for (const auto& [offset, function] : functions) {
+    const bool is_ours = header && header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == kElfMachine;
+    const auto place = is_ours ? breakpoint_place(kElfMachine, code_at(file, offset)) : std::nullopt;
+    if (!place) {
+      found.unwatched.push_back(function.name);
+    } else if (function.convention != StoringFunction::Convention::kBzero ||
+               !calls_memset(file, kElfMachine, offset, functions)) {
+      found.watched.push_back({function.name, {path, offset + *place}, function.convention});
     }
-  };
-  for (const ElfFile::Function& function : file.functions()) {
-    const std::string own = libc_function(id, function.address);
-    add(own.empty() ? function.name : own, function.file_offset);
-  }
-  // A stripped C library names only what picks them.
-  for (const auto& [name, address] : libc_functions(id)) {
-    if (const auto offset = file.offset_of(address)) add(name, *offset);
   }
   return found;
 }

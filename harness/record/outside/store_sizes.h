@@ -34,10 +34,10 @@ struct StoringFunction {
 };
 
 /// Those of a file, by its symbols, and of our C library by where our own calls go. Variants of one function that the
-/// CPU decides between are several; one that runs into another is left out, for its calls would count twice.
+/// CPU decides between are several.
 struct StoringFunctions {
-  std::vector<StoringFunction> watched;
-  std::vector<std::string> unwatched;  ///< names of those on which no breakpoint is safe
+  std::vector<StoringFunction> watched;  ///< without those that run into another of them, whose calls would count twice
+  std::vector<std::string> unwatched;    ///< names of those on which no breakpoint is safe
 };
 StoringFunctions storing_functions(const std::string& path);
 
