@@ -256,3 +256,15 @@ int main(void) {
     [here] = [each for each in sizes["callers"] if each["frame"]["function"] == "main"]
     assert (here["calls"], here["function"], here["bytes"]) == (10, "bzero", 5000)
     assert "Calls of memset, if there are any, are missing" in " ".join((tmp_path / "record.txt").read_text().split())
+
+
+def test_a_file_that_names_thousands_of_such_functions_gets_no_breakpoint(tmp_path):
+    source, program = tmp_path / "many.c", tmp_path / "many"
+    source.write_text("#include <stdio.h>\n" + "".join(f"void __memset_{i}(void) {{}}\n" for i in range(2000)) +
+                      'int main(void) { setvbuf(stdout, NULL, _IOLBF, 0); puts("ready"); getchar(); return 0; }\n')
+    subprocess.run(["gcc", "-o", program, source], check=True)
+    with Target(program) as target:
+        started = start_sizes(tmp_path, target)
+        assert len(definitions_of(started.pid)) < 100
+        sizes = end(tmp_path, started, target)
+    assert sizes["functions"] and "a file's 2000 functions with names like memset" in sizes["unwatched"]

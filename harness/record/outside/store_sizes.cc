@@ -46,6 +46,8 @@ std::optional<StoringFunction::Convention> convention_of(const std::string& name
 
 /// From a function's first byte on; more than all instructions that a breakpoint may have to stand behind.
 constexpr std::uint64_t kLookedAt = 64;
+/// A static glibc has 14. A file that names far more of them would cost the kernel as many breakpoints.
+constexpr std::size_t kMostOfFile = 100;
 
 /// The code there; the last function of a file may be shorter.
 std::string code_at(const ElfFile& file, std::uint64_t offset) {
@@ -96,6 +98,10 @@ StoringFunctions storing_functions(const std::string& path) {
   const auto& header = file.header();
   const std::map<std::uint64_t, Known> functions = known_functions(file, file_id(path));
   StoringFunctions found;
+  if (functions.size() > kMostOfFile) {
+    found.unwatched.push_back(fmt::format("a file's {} functions with names like memset", functions.size()));
+    return found;
+  }
   for (const auto& [offset, function] : functions) {
     const bool is_ours = header && header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == kElfMachine;
     const auto place = is_ours ? breakpoint_place(kElfMachine, code_at(file, offset)) : std::nullopt;
