@@ -15,16 +15,15 @@ static const char* const variants[] = {
     "",
     "-ERMS",
     "Prefer_ERMS",
-    "Prefer_No_AVX512_Probing",
-    "Prefer_No_AVX512_Probing,-ERMS",
+    "-AVX512F",
+    "-AVX512F,-ERMS",
     "-AVX512VL",
-    "-AVX512VL,-ERMS",
-    "-AVX512VL,-RTM",
-    "-AVX512VL,-RTM,-ERMS",
-    "-AVX512VL,-RTM,-ERMS,Prefer_No_VZEROUPPER",
-    "-AVX512VL,-AVX2",
-    "-AVX512VL,-AVX2,-ERMS",
-    "-AVX512VL,-AVX2,-AVX512F,-ERMS"};
+    "-AVX512F,-AVX512VL",
+    "-AVX512F,-AVX512VL,-ERMS",
+    "-AVX512F,-AVX512VL,-RTM",
+    "-AVX512F,-AVX512VL,-RTM,-ERMS",
+    "-AVX512F,-AVX512VL,-AVX2",
+    "-AVX512F,-AVX512VL,-AVX2,-ERMS"};
 static const int lengths[] = {255, 256, 257, 511, 513, 1023, 2049, 4096, 10001, LONGEST};
 
 static unsigned char memory[GUARD + ALIGNMENTS + LONGEST + GUARD];
