@@ -69,8 +69,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     std::ostringstream text;
     const int done = app.exit(success, text, text);  // --help and --version
-    zerotax::print_lines(stdout, text.str());
-    return done;
+    return zerotax::try_to_print(stdout, text.str()) ? done : fail_to_write(errno);
   } catch (const CLI::ExtrasError&) {
     return fail(zerotax::leftover_error(app));
   } catch (const CLI::ParseError& failure) {

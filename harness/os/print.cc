@@ -35,15 +35,12 @@ std::string shown(std::string_view text) {
 }  // namespace
 
 void print_lines(std::FILE* to, std::string_view text) {
-  const std::string lines = shown(text);
-  if (std::fwrite(lines.data(), 1, lines.size(), to) < lines.size()) {
-    throw std::system_error(errno, std::generic_category(), "cannot write");
-  }
+  if (!try_to_print(to, text)) throw std::system_error(errno, std::generic_category(), "cannot write");
 }
 
-void try_to_print(std::FILE* to, std::string_view text) {
+bool try_to_print(std::FILE* to, std::string_view text) {
   const std::string lines = shown(text);
-  std::fwrite(lines.data(), 1, lines.size(), to);
+  return std::fwrite(lines.data(), 1, lines.size(), to) == lines.size();
 }
 
 }  // namespace zerotax

@@ -18,8 +18,8 @@ namespace zerotax {
 /// wrap and Table do. Throws std::system_error if it cannot be written.
 void print_lines(std::FILE* to, std::string_view text);
 
-/// The same for messages that must not end the command: what cannot be written is left out.
-void try_to_print(std::FILE* to, std::string_view text);
+/// The same, for messages that must not end the command. Returns false, with errno, if it cannot be written.
+bool try_to_print(std::FILE* to, std::string_view text);
 
 /// A value of print_text: any text is somebody's name until it is composed, and is made printable.
 template <typename T>

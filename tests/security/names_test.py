@@ -14,6 +14,7 @@ from conftest import NOBODY, ZEROTAX, clean_environment
 from exchanging import Page, read_commands, read_junit, read_markdown
 from nasty_names import FILE, NASTY, SHORT, assert_clean, folded, is_hidden, shown
 from pprof import Profile
+from tracing import TRACED
 
 NAMES = list(NASTY.values())
 # Each function has a block of its own zeroed by calloc and by memset, and holds the CPU for a while.
@@ -212,6 +213,24 @@ def test_cow(program, tmp_path):
         json.loads(line)
     assert_clean(out["svg"].read_bytes())
     xml.dom.minidom.parse(str(out["svg"]))
+
+
+def test_trace(tmp_path):
+    program = os.path.join(os.fsencode(tmp_path), FILE)
+    functions = ["recursive", "throws", "catches", "jumps", "lands", "in_thread", "use_library"]
+    names = [NASTY[each] for each in ("terminal", "next_line", "github", "github_v1", "direction", "bytes", "markup")]
+    symbols = [word for function, name in zip(functions, names)
+               for word in (b"--redefine-sym", function.encode() + b"=" + name)]
+    subprocess.run([b"objcopy", *symbols, os.fsencode(TRACED / "instrumented_calls"), program], check=True)
+    folder, out = tmp_path / "trace", {name: tmp_path / f"{name}.json" for name in ("json", "perfetto")}
+    zerotax("trace", "run", "--functions", "-o", folder, "--", program, TRACED / "instrumented.so")
+    done = zerotax("trace", "functions", folder, "--json", out["json"], "--perfetto", out["perfetto"])
+    text = assert_clean(done.stdout)
+    assert all(shown(name) in text for name in names)
+    check_json(out["json"], names)
+    check_json(out["perfetto"], names)
+    for words in (["functions", "--tree"], ["functions", "--diff", folder], ["print"], ["summary"], ["list"]):
+        assert_clean(zerotax("trace", *words, folder).stdout)
 
 
 def test_top_writes_what_prometheus_accepts(tmp_path):
