@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/printable.h"
-
 namespace zerotax::trace {
 namespace {
 
@@ -39,7 +37,7 @@ Json number(const CtfField& field, const char* bytes) {
 
 Json ctf_field_value(const CtfField& field, const char* bytes) {
   if (field.kind == CtfField::Kind::kText) {
-    return valid_utf8(std::string_view(bytes, ::strnlen(bytes, field.count)));
+    return std::string(bytes, ::strnlen(bytes, field.count));
   }
   if (!field.array) return number(field, bytes);
   Json values = Json::array();

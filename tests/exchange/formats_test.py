@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from conftest import MIB, ZEROTAX, check_schema, clean_environment, measure, mostly_long, options, planted, zerotax
 from exchanging import Page, read_bmf, read_commands, read_junit, read_markdown, verdict_of_junit
-from zerotax_plots.printable import printable
+from nasty_names import shown as as_shown
 
 # What ends an attribute, a CDATA section, a cell, a code span, a property or a line, in one format or another; and a
 # terminal's colour.
@@ -199,7 +199,7 @@ def test_an_improvement_fails_no_format_but_with_strict(tmp_path, baseline):
 
 def shown(text):
     """What a page can show of it."""
-    return printable(text).replace("\n", "\\n")
+    return as_shown(text.encode())
 
 
 def test_hostile_names_break_no_format_of_findings(tmp_path, run):
