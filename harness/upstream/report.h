@@ -87,11 +87,11 @@ std::vector<ReportThreshold> read_thresholds(const Json& document);
 /// Tables of a report, as Markdown that also reads as plain text; each line ends with a line break.
 
 /// Size x allocator: time, GB/s and faults of a whole operation (calloc, touching, free), fresh (the process's first)
-/// and reused (later ones), at the finding's touch and thread.
-std::string size_table(const ReportData& data);
+/// and reused (later ones), at the finding's touch and thread. Not `markdown`: as text.
+std::string size_table(const ReportData& data, bool markdown = true);
 
 /// Each setting with what was measured; the first row is without any. Empty if none was tried.
-std::string knob_table(const ReportData& data);
+std::string knob_table(const ReportData& data, bool markdown = true);
 
 /// Each exact threshold with what changes there, or that none was found.
 std::string threshold_list(const ReportData& data);

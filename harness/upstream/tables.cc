@@ -48,7 +48,7 @@ std::string table_thread(const ReportData& data) {
   return main ? "main" : "worker";
 }
 
-std::string size_table(const ReportData& data) {
+std::string size_table(const ReportData& data, bool markdown) {
   std::vector<const Point*> points;
   for (const Point& point : data.points) {
     if (point.touch == table_touch(data) && point.thread == table_thread(data)) points.push_back(&point);
@@ -75,10 +75,10 @@ std::string size_table(const ReportData& data) {
                cell(first_operation_faults(*point)), cell(reused), cell(rate(reused, bytes)),
                cell(operation_faults(*point))});
   }
-  return table.markdown(true);
+  return markdown ? table.markdown(true) : table.text();
 }
 
-std::string knob_table(const ReportData& data) {
+std::string knob_table(const ReportData& data, bool markdown) {
   if (data.knobs.empty()) return "";
   Table table({{"setting"},
                {"redundant bytes", Unit::kCount},
@@ -93,7 +93,7 @@ std::string knob_table(const ReportData& data) {
                effect.redundant_zeroed_bytes, effect.operation_faults, effect.operation_ns,
                measured || knob.env.empty() ? verdict_of(effect, data.size_bytes) : measured.why()});
   }
-  return table.markdown();
+  return markdown ? table.markdown() : table.text();
 }
 
 std::string threshold_list(const ReportData& data) {

@@ -63,7 +63,7 @@ std::string duplicates(const ReportData& data, const Markup& markup) {
 }
 
 std::string workaround(const ReportData& data, const Markup& markup) {
-  const std::string table = knob_table(data);
+  const std::string table = knob_table(data, markup.markdown);
   if (table.empty()) return markup.prose("We know of no setting that would avoid it.");
   const bool avoided = std::any_of(data.knobs.begin(), data.knobs.end(), [](const KnobTrial& trial) {
     return trial.effect && trial.effect->avoids.value_or(false);
@@ -137,7 +137,7 @@ ReportText write_report(const ReportData& data) {
       {"SHOWN", markup.code(run_text(data.shown))},
       {"CONTROL", markup.code(run_text(data.control))},
       {"TABLE_WORDS", markup.prose(table_words)},
-      {"TABLE", size_table(data)},
+      {"TABLE", size_table(data, markup.markdown)},
       {"THRESHOLDS", threshold_list(data)},
       {"PROFILE", markup.code(data.profile_text)},
       {"CAUSES", causes(data, markup)},
