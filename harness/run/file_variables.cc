@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/one_line.h"
+#include "os/print.h"
 
 namespace zerotax {
 namespace {
@@ -120,7 +121,7 @@ void announce_variables(const std::string& file, const std::string& name, const 
     }
     words += fmt::format(" {}={}", key, value);
   }
-  if (!words.empty()) fmt::print(stderr, "zerotax: environment from {} for {}:{}\n", file, name, words);
+  if (!words.empty()) print_text(stderr, "zerotax: environment from {} for {}:{}\n", file, name, words);
 }
 
 }  // namespace zerotax

@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "meter/sample_block.h"
 #include "os/file_owner.h"
+#include "os/print.h"
 #include "run/allocators.h"
 #include "run/file_variables.h"
 #include "run/make_plan.h"
@@ -61,7 +62,7 @@ void announce_allocator(const std::string& file, const Allocator& allocator) {
                     each == file ? "the plan" : "the library"),
         fmt::format("to use the library, start a new run with --allocator {}={}", allocator.name, library));
   }
-  fmt::print(stderr, "zerotax: library from {} for {}: {}\n", file, allocator.name, library);
+  print_text(stderr, "zerotax: library from {} for {}: {}\n", file, allocator.name, library);
 }
 
 /// The allocators of a plan, as they are here. Throws UsageError if one has another version now.
