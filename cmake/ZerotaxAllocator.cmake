@@ -17,7 +17,8 @@ function(zerotax_allocator name)
   add_executable(bench-${name} $<TARGET_OBJECTS:zerotax_probe>)
   # --no-as-needed: the probe names no symbol of the allocator but malloc and its kin, which libc has too.
   target_link_libraries(bench-${name} PRIVATE -Wl,--no-as-needed ${ARG_LIBRARIES} -Wl,--as-needed zerotax_probe_link)
-  # Installed, it finds a library of ours beside it, wherever the tree is, and one of others where it was linked with it.
+  # It finds a library of ours in the folder lib beside its own, wherever the tree is, and one of others where it was linked with it.
+  # In the build as well: the search path that CMake replaces at installation ends with an empty part, which is the current folder.
   foreach(library IN LISTS ARG_LIBRARIES)
     if(TARGET ${library})
       get_target_property(imported ${library} IMPORTED)
@@ -26,7 +27,7 @@ function(zerotax_allocator name)
       endif()
     endif()
   endforeach()
-  set_target_properties(bench-${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  set_target_properties(bench-${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
   set_property(GLOBAL APPEND PROPERTY ZEROTAX_ALLOCATORS ${name})
   set_property(GLOBAL PROPERTY ZEROTAX_REGRESSION_ENV_${name} ${ARG_REGRESSION_ENV})
 endfunction()

@@ -1,7 +1,9 @@
 # `cmake --install build --prefix P`, and a Debian package by `cpack` in the build folder.
 #
 #   P/bin/zerotax                 a link to P/lib/zerotax/bin/zerotax, which finds all else from where it is: the tree can be moved
-#   P/lib/zerotax/{bin,lib}       the command, the probes and helpers beside it, libraries for preloading: as in the build tree
+#   P/lib/zerotax/bin             the command, the probes and zerotax-contract beside it: as in the build tree, like the next two
+#   P/lib/zerotax/libexec         programs that only the command and the probes start
+#   P/lib/zerotax/lib             libraries for preloading
 #   P/lib/…, P/include/zerotax    the recorder, for programs of others (recorder/CMakeLists.txt)
 #   P/lib/systemd/system          the unit zerotax-top.service
 #   P/share/…                     scripts, plots, schemas, documents, manual page, completion
@@ -13,14 +15,16 @@ set(private lib/zerotax)
 
 get_property(allocators GLOBAL PROPERTY ZEROTAX_ALLOCATORS)
 list(TRANSFORM allocators PREPEND bench- OUTPUT_VARIABLE programs)
-foreach(target IN ITEMS zerotax fork-target run-metered zerotax-guest-init replay-calls zerotax-contract fork-snapshot recv-server ${programs})
+foreach(target IN ITEMS zerotax zerotax-contract ${programs})
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${private}/bin)
   endif()
 endforeach()
-if(TARGET recv-tls)
-  install(TARGETS recv-tls LIBRARY DESTINATION ${private}/bin)
-endif()
+foreach(target IN ITEMS fork-target run-metered zerotax-guest-init replay-calls fork-snapshot recv-server recv-tls)
+  if(TARGET ${target})
+    install(TARGETS ${target} RUNTIME DESTINATION ${private}/libexec LIBRARY DESTINATION ${private}/libexec)
+  endif()
+endforeach()
 foreach(target IN ITEMS zerotax-record zerotax-marks largecache)
   install(TARGETS ${target} LIBRARY DESTINATION ${private}/lib)
 endforeach()

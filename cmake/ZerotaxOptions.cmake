@@ -9,6 +9,15 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
+# zerotax_helper_program(TARGET): a program, or a module, that only zerotax starts is in libexec: a PATH with build/bin must not
+# offer it.
+function(zerotax_helper_program target)
+  set(folder ${CMAKE_BINARY_DIR}/libexec)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${folder} LIBRARY_OUTPUT_DIRECTORY ${folder})
+  # What a build had there before.
+  file(REMOVE ${CMAKE_BINARY_DIR}/bin/${target} ${CMAKE_BINARY_DIR}/bin/${target}.so)
+endfunction()
+
 option(ZEROTAX_WERROR "Treat warnings as errors" ON)
 option(ZEROTAX_TESTS "Build the tests and the benchmarks, too: they take as long as all the rest" OFF)
 set(ZEROTAX_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=; leaves the probes out, for a sanitizer brings an allocator of its own")

@@ -104,7 +104,7 @@ std::vector<Client> chosen_clients(const std::vector<std::string>& names) {
 
 ClientRunner::ClientRunner(std::chrono::milliseconds timeout)
     : timeout_(timeout),
-      server_(probe_folder() + "/recv-server"),
+      server_(helper_program("recv-server")),
       scripts_(folder_of_scripts("clients", "cases/recv_buffer/clients", "receiving.py")) {
   if (!std::filesystem::exists(server_)) {
     throw MachineError("this build has no server for the clients", "install libssl-dev, then build again");

@@ -101,10 +101,13 @@ const Rule kRules[] = {
     // The files of a history, in its folder.
     {"--out DIR", [](Text text) { return is_document(text) || is_svg(text) || is_history(text); }},
     {"--perfetto", [](Text text) { return has(text.substr(0, 128), R"([{"name":"zerotax",)"); }},
+    {"--pprof",
+     [](Text text) { return text.starts_with("\x1f\x8b") && has(text.substr(0, 32), Text("zerotax\0", 8)); }},
     {"--prometheus", [](Text text) { return text.starts_with("# HELP zerotax_"); }},
     {"--report", [](Text text) { return has(text, "\nDraft. `zerotax bisect` wrote it"); }},
     {"--svg", is_svg},
     {"--text", is_text},
+    {"ZEROTAX_VM_CONSOLE", [](Text text) { return text.starts_with(kConsoleHead); }},
 };
 
 const Rule* rule_of(Text option) {
@@ -146,6 +149,7 @@ void check_replaceable(const std::string& option, const std::string& path) {
   const Rule* rule = rule_of(option);
   if (output_rules().force || (rule != nullptr && rule->is_ours(text))) return;
   const std::string& command = output_rules().command;
+  if (!option.starts_with("-")) refuse("zerotax did not write", "give another path, or add --force");  // a variable
   refuse(fmt::format("`zerotax {}{}{}` did not write", command, command.empty() ? "" : " ", option),
          "give another path, or add --force");
 }

@@ -11,6 +11,9 @@ struct OutputRules {
 };
 OutputRules& output_rules();
 
+/// The first line of a file of ZEROTAX_VM_CONSOLE (run/machine/boot.cc).
+inline constexpr const char* kConsoleHead = "zerotax: the end of the console of a virtual machine that failed\n";
+
 /// Whether this is an option that writes a file, and may have to replace one.
 bool is_output_option(const std::string& option);
 

@@ -51,7 +51,7 @@ std::uint64_t entries_of(const std::string& folder) {
 }  // namespace
 
 ForkTarget::ForkTarget(const ForkTargetSize& size) {
-  const std::string program = probe_folder() + "/fork-target";
+  const std::string program = helper_program("fork-target");
   if (::access(program.c_str(), X_OK) != 0) {
     throw MachineError(fmt::format("{} is missing: this build had no static C library", program), kBuild);
   }

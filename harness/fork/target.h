@@ -35,8 +35,8 @@ struct ForkTimes {
   std::vector<double> gone_ns;  ///< from its beginning until the child was waited for
 };
 
-/// bin/fork-target: a process, as small as can be or as large as requested, that forks on request. It is killed when
-/// this object ends.
+/// libexec/fork-target: a process, as small as can be or as large as requested, that forks on request. It is killed
+/// when this object ends.
 class ForkTarget {
  public:
   /// Starts one. Throws MachineError if it cannot be started, or the machine cannot give it what it is to have; Stop if

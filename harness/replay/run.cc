@@ -189,7 +189,7 @@ std::vector<std::string> recordings_in(const std::vector<std::string>& paths) {
   return files;
 }
 
-std::string replay_program() { return probe_folder() + "/replay-calls"; }
+std::string replay_program() { return helper_program("replay-calls"); }
 
 void check_fits(const Prepared& prepared) {
   const std::uint64_t usable = read_memory_state().usable();

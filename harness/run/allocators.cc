@@ -253,6 +253,13 @@ std::string probe_folder() {
   return ".";
 }
 
+std::string helper_program(const std::string& name) {
+  std::error_code failure;
+  const fs::path given = fs::path(probe_folder()) / "../libexec" / name;
+  const fs::path found = fs::weakly_canonical(given, failure);
+  return failure ? given.string() : found.string();
+}
+
 std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
                                           const std::vector<std::string>& env_words) {
   std::vector<Allocator> allocators;

@@ -18,6 +18,9 @@ bool is_builtin(const std::string& name);
 
 /// The folder of the probes: ZEROTAX_PROBE_DIR, else the folder of this program.
 std::string probe_folder();
+/// The path of a program that only zerotax starts. These are in the folder libexec beside that of the probes, so that
+/// no PATH has them.
+std::string helper_program(const std::string& name);
 
 /// Throws UsageError for a path that LD_PRELOAD cannot hold.
 void check_preload_path(const std::string& path, const std::string& remedy);

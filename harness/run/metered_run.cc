@@ -71,7 +71,7 @@ bool read_line(const std::string& line, MeteredRun& run) {
 
 MeteredRun run_metered(const MeteredCommand& command, const std::function<void()>& watch) {
   ChildCommand child;
-  child.program = probe_folder() + "/run-metered";
+  child.program = helper_program("run-metered");
   child.arguments = words_for_meter(command);
   child.capture = true;
   child.timeout = command.timeout;

@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// A program to run to its end, out of sight, by build/bin/run-metered (run/process).
+/// A program to run to its end, out of sight, by build/libexec/run-metered (run/process).
 struct MeteredCommand {
   std::string program;                                           ///< path
   std::vector<std::string> words;                                ///< argv, argv[0] included

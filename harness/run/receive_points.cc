@@ -26,8 +26,7 @@ Repeats receive_repeats(std::uint64_t size_bytes) {
 
 void add_receive_points(Plan& plan, bool full) {
   std::error_code failure;
-  const std::filesystem::path folder = probe_folder();
-  if (!std::filesystem::exists(folder / "recv-server", failure)) return;
+  if (!std::filesystem::exists(helper_program("recv-server"), failure)) return;
   if (!full) {
     // 100 MB is the report of 2016; 128 MiB is beyond what largecache keeps, and quick to zero beside a gigabyte.
     add(plan, {"recv_buffer"}, {100 * kMB, 128 * kMiB});

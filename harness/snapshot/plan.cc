@@ -36,7 +36,7 @@ void check_number(const char* option, unsigned number, unsigned most) {
 /// separated by tabs.
 std::vector<SnapshotAlternative> all_alternatives() {
   ChildCommand command;
-  command.program = probe_folder() + "/fork-snapshot";
+  command.program = helper_program("fork-snapshot");
   command.arguments = {"--list"};
   command.capture = true;
   const ChildResult child = run_child(command, {});

@@ -58,7 +58,7 @@ void check_contents(SnapshotRun& run) {
 
 ChildCommand command_of(const std::string& alternative, const SnapshotParameters& parameters, SnapshotPass pass) {
   ChildCommand command;
-  command.program = probe_folder() + "/fork-snapshot";
+  command.program = helper_program("fork-snapshot");
   command.arguments = {"alternative=" + alternative,
                        fmt::format("array={}", parameters.array_bytes),
                        fmt::format("batch={}", parameters.batch_bytes),

@@ -16,7 +16,7 @@ from waiting import servers_of, wait_for
 MB100 = 100_000_000
 RECORD = 16_384
 OPS = 6
-SERVER = BUILD / "bin" / "recv-server"
+SERVER = BUILD / "libexec" / "recv-server"
 pytestmark = pytest.mark.skipif(not SERVER.exists(), reason="this build has no recv-server: install libssl-dev")
 
 
@@ -170,37 +170,44 @@ def test_a_run_that_is_killed_leaves_no_server():
     assert wait_for(lambda: not servers_of(running.pid))
 
 
+@pytest.fixture(name="build")
+def own_build(tmp_path):
+    """The folders of a build with a probe in it."""
+    for name in ("bin", "libexec"):
+        (tmp_path / name).mkdir()
+    shutil.copy(BUILD / "bin" / "bench-glibc", tmp_path / "bin")
+    return tmp_path
+
+
 @pytest.mark.parametrize(("server", "reason"), [
     (None, "its server is not there"),
     ("#!/bin/sh\nexit 3\n", "its server ended before it was ready"),
     ("#!/bin/sh\necho port=1\necho\nread line\n", "no connection to the server"),
     ("#!/bin/sh\necho hello\necho\nread line\n", "the server named no port"),
 ])
-def test_a_server_that_does_not_serve_is_a_failed_point_with_the_reason(tmp_path, server, reason):
-    shutil.copy(BUILD / "bin" / "bench-glibc", tmp_path)
+def test_a_server_that_does_not_serve_is_a_failed_point_with_the_reason(build, server, reason):
     if server is not None:
-        (tmp_path / "recv-server").write_text(server)
-        (tmp_path / "recv-server").chmod(0o755)
+        (build / "libexec" / "recv-server").write_text(server)
+        (build / "libexec" / "recv-server").chmod(0o755)
     run = measure(
-        "--allocator", "glibc", "--case", "recv_buffer", "--size", "1MiB", status=1, ZEROTAX_PROBE_DIR=str(tmp_path))
+        "--allocator", "glibc", "--case", "recv_buffer", "--size", "1MiB", status=1, ZEROTAX_PROBE_DIR=str(build / "bin"))
     [point] = run["points"]
     assert point["status"] == "failed" and point["ops"] == 0
     assert reason in point["reason"] and "while the case was set up" in point["reason"]
     assert "na" in point["transfer"]["mb_per_s"] and "na" in point["zeroed_bytes"]
 
 
-def test_tls_is_not_spoken_with_a_server_whose_certificate_is_not_its_own(tmp_path):
+def test_tls_is_not_spoken_with_a_server_whose_certificate_is_not_its_own(build):
     """Two servers: the greeting of one, the port of the other."""
-    shutil.copy(BUILD / "bin" / "bench-glibc", tmp_path)
-    shutil.copy(BUILD / "bin" / "recv-tls.so", tmp_path)
-    (tmp_path / "recv-server").write_text(f"""#!/bin/sh
-mkfifo {tmp_path}/hold {tmp_path}/other
-{SERVER} tls <{tmp_path}/hold >{tmp_path}/other &
-exec 3>{tmp_path}/hold 4<{tmp_path}/other
+    shutil.copy(BUILD / "libexec" / "recv-tls.so", build / "libexec")
+    (build / "libexec" / "recv-server").write_text(f"""#!/bin/sh
+mkfifo {build}/hold {build}/other
+{SERVER} tls <{build}/hold >{build}/other &
+exec 3>{build}/hold 4<{build}/other
 read port <&4
 {SERVER} tls </dev/stdin | sed -u "s/^port=.*/$port/"
 """)
-    (tmp_path / "recv-server").chmod(0o755)
+    (build / "libexec" / "recv-server").chmod(0o755)
     run = measure(
-        "--allocator", "glibc", "--case", "recv_buffer", "--size", "1MiB", status=1, ZEROTAX_PROBE_DIR=str(tmp_path))
+        "--allocator", "glibc", "--case", "recv_buffer", "--size", "1MiB", status=1, ZEROTAX_PROBE_DIR=str(build / "bin"))
     assert "the TLS handshake failed" in run["points"][0]["reason"]

@@ -32,6 +32,9 @@ MORE = [
     (["run", "--allocator", "glibc", "--size", "1MiB", "--env", "glibc:A\nB=1"], "variable"),
     (["run", "--allocator", "glibc", "--size", "1MiB", "--ops", "1\n"], "--ops"),
     (["run", "--resume", "x" * 5000], "cannot read"),
+    *((["run", "--size", "1MiB", "--on", b"vm:bookworm,sysctl." + word], "another option of the kernel")
+      for word in (b"vm.x=1\tinit=/bin/sh", b"vm.x=1\ninit=/bin/sh", b"vm.x=1\rpanic=1", b"vm.x\n=1", b"vm.x=\x0b1", b'vm.x="1',
+                   b"vm.x=\xff", b"vm.x=\x7f")),
     (["findings", "x" * 5000], "cannot read"),
     (["findings", "new\nline"], "cannot read"),
     (["check", "--allocator", "glibc", "--baseline", "x" * 5000], "cannot read"),

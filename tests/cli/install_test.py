@@ -99,10 +99,32 @@ def test_every_probe_runs_from_anywhere(tree):
 def test_libraries_are_found_beside_it(tree):
     done = installed(tree, "record", "--allocator", "largecache", "--json", "/dev/null", "--", "/bin/ls", "/")
     assert done.returncode == 0, done.stderr
-    for program in sorted((tree / "lib/zerotax/bin").iterdir()):
+    for program in sorted([*(tree / "lib/zerotax/bin").iterdir(), *(tree / "lib/zerotax/libexec").iterdir()]):
         told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
         assert "not found" not in told and str(BUILD) not in told, f"{program}: {told}"
     assert (tree / "lib/zerotax/lib/libzerotax-functions.so").exists(), "a link that leads nowhere"
+
+
+def search_paths(folder):
+    """The folders in which the loader looks for the libraries of each program and library: (file, its folders)."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF":
+            told = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
+            for found in re.findall(r"\((?:RPATH|RUNPATH)\) .*\[(.*)\]", told):
+                yield path, found.split(":")
+
+
+def test_libraries_are_looked_for_in_no_current_folder_and_none_of_the_build(tree):
+    """An empty part of a search path is the current folder, from which root would load what a user laid there."""
+    named = {path.name: folders for path, folders in search_paths(tree)}
+    for name, folders in named.items():
+        for folder in folders:
+            assert folder.startswith(("$ORIGIN", "/")) and ".." not in folder.removeprefix("$ORIGIN/.."), f"{name}: {folders}"
+            assert not folder.startswith((str(BUILD), str(SOURCE))), f"{name}: {folders}"
+    assert named["libzerotax-functions.so"] == ["$ORIGIN"]
+    for part in ("bin", "lib", "libexec"):
+        for path, folders in search_paths(BUILD / part):
+            assert all(folder.startswith(("$ORIGIN", "/")) for folder in folders), f"{path}: {folders}"
 
 
 def test_doctor_and_compare_work(tree):

@@ -17,7 +17,7 @@ SMALL = 60_000_000
 CLIENTS = ["cffi_new", "cffi_no_clear", "pyopenssl_recv", "requests_chunks", "requests_pyopenssl", "requests_2016"]
 PAGES_PER_MB = (MB100 // PAGE) / (RECORD / 1e6)   # of a buffer of 100 MB, all of it faulted in for each record
 pytestmark = pytest.mark.skipif(
-    not (BUILD / "bin" / "recv-server").exists(), reason="this build has no recv-server: install libssl-dev")
+    not (BUILD / "libexec" / "recv-server").exists(), reason="this build has no recv-server: install libssl-dev")
 
 
 def run_clients(*arguments, status=0, **environment):

@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
-from conftest import BUILD, DETERMINISTIC, KIB, MIB, UNHURRIED_MIMALLOC, check_schema, is_na, measure, options, same, zerotax
+from conftest import (BUILD, DETERMINISTIC, KIB, MIB, UNHURRIED_MIMALLOC, ZEROTAX, check_schema, clean_environment, is_na,
+                      measure, options, same, zerotax)
 
 CACHE = BUILD / "tests" / "cache"
 ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "largecache"]
@@ -127,6 +129,38 @@ def test_what_is_no_kernel_is_refused_with_what_qemu_says(tmp_path):
     image = tmp_path / "vmlinuz-1"
     image.write_bytes(b"no kernel" * 1000)
     refused(zerotax("doctor", "--on", f"vm:{image}", timeout=120), 3, "the virtual machine failed", "it said: ")
+
+
+@pytest.mark.parametrize(("full", "status"), [(True, 2), (False, 141)], ids=["full disk", "reader gone"])
+def test_output_that_cannot_be_written_fails_as_it_does_here(full, status, tmp_path):
+    """And what the command was to leave in a file is there."""
+    words = ["run", "--allocator", "glibc", "--size", "64KiB", "--audit-only", "--force", "--json", tmp_path / "run.json"]
+    for place in ([], ["--on", "vm:bookworm"]):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        if full:
+            os.close(write_end)
+            write_end = os.open("/dev/full", os.O_WRONLY)
+        done = subprocess.run([ZEROTAX, *map(str, [*words, *place])], env=clean_environment(XDG_CACHE_HOME=str(CACHE)),
+                              stdout=write_end, stderr=subprocess.PIPE, text=True, check=False, timeout=600)
+        os.close(write_end)
+        assert or_skip(done).returncode == status, done.stderr
+        assert json.loads((tmp_path / "run.json").read_text())["schema"] == "zerotax.run/1"
+
+
+def test_the_console_goes_to_a_file_that_had_one_before_and_to_no_other(tmp_path):
+    image, file = tmp_path / "vmlinuz-1", tmp_path / "console"
+    image.write_bytes(b"no kernel" * 1000)
+    file.write_text("notes\n")
+    refused(zerotax("doctor", "--on", f"vm:{image}", ZEROTAX_VM_CONSOLE=str(file)), 2, "ZEROTAX_VM_CONSOLE", "did not write")
+    assert file.read_text() == "notes\n"
+    if shutil.which("qemu-system-x86_64") is None:
+        return
+    file.unlink()
+    for _ in range(2):
+        done = zerotax("doctor", "--on", f"vm:{image}", timeout=120, ZEROTAX_VM_CONSOLE=str(file))
+        refused(done, 3, "the virtual machine failed")
+        assert file.read_text().startswith("zerotax: the end of the console")
 
 
 def test_mimalloc_1104_where_huge_pages_are_always_granted(tmp_path):

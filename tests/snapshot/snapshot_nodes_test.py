@@ -6,8 +6,8 @@ import pytest
 from conftest import BUILD, check_schema
 from virtual_machine import run_or_skip
 
-BIN = BUILD / "bin"
-pytestmark = pytest.mark.skipif(not (BIN / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
+PROGRAM = BUILD / "libexec" / "fork-snapshot"
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no fork-snapshot")
 
 
 @pytest.mark.long("a machine with two nodes under QEMU")
@@ -18,8 +18,8 @@ def test_the_pages_lie_where_the_placement_says():
         "echo never > /sys/kernel/mm/transparent_hugepage/enabled\n"
         "/zerotax/bin/zerotax snapshot --sweep placement=same,apart,interleaved --size 8MiB --writers 1 --rounds 1 "
         "--alternative fork --timeout 300 --json /tmp/s.json >/dev/null\necho json-begins; cat /tmp/s.json; echo json-ends\n",
-        {f"/zerotax/bin/{name}": BIN / name for name in ("zerotax", "fork-snapshot", "bench-glibc")}, nodes=2, memory_mib=2048,
-        timeout=900)
+        {**{f"/zerotax/bin/{name}": BUILD / "bin" / name for name in ("zerotax", "bench-glibc")},
+         "/zerotax/libexec/fork-snapshot": PROGRAM}, nodes=2, memory_mib=2048, timeout=900)
     document = json.loads(text.split("json-begins\n")[1].split("json-ends")[0])
     check_schema(document, "snapshot_sweep")
     assert document["axes"]["placement"] == ["same", "apart", "interleaved"]

@@ -12,7 +12,7 @@ BATCH = MIB
 # Pages on another CPU's list are copied though nobody shares them (docs/cow.md).
 HELD_ELSEWHERE = 31 * (os.cpu_count() or 1)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="every fault is root's to see")
-pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
+pytestmark = pytest.mark.skipif(not (BUILD / "libexec" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
 
 
 def snapshot(*arguments, status=0):

@@ -10,7 +10,7 @@ import pytest
 from conftest import BUILD, INTERRUPTED_BY_SIGINT, KIB, MIB, ZEROTAX, check_schema, clean_environment, is_na, zerotax
 from waiting import children_named, wait_for
 
-pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
+pytestmark = pytest.mark.skipif(not (BUILD / "libexec" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
 
 
 NODES = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1

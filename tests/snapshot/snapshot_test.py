@@ -12,7 +12,7 @@ from conftest import (
     planted, skip_if_unreadable, zerotax)
 from waiting import children_named, wait_for
 
-PROGRAM = BUILD / "bin" / "fork-snapshot"
+PROGRAM = BUILD / "libexec" / "fork-snapshot"
 ARRAY = 4 * MIB
 PAGES = ARRAY // PAGE
 ALL = ["none", "copy_first", "fork", "fork_dontneed", "fork_huge", "fork_munmap", "fork_populate", "shared_stop", "uffd_wp"]

@@ -97,14 +97,15 @@ TEST(StudyPlan, FullHasFourSizesInEveryOctave) {
 class ReceivePoints : public testing::Test {
  protected:
   ReceivePoints() : folder(testing::TempDir() + "receive_points") {
-    std::filesystem::create_directories(folder);
-    ::setenv("ZEROTAX_PROBE_DIR", folder.c_str(), 1);
+    std::filesystem::create_directories(folder + "/bin");
+    std::filesystem::create_directories(folder + "/libexec");
+    ::setenv("ZEROTAX_PROBE_DIR", (folder + "/bin").c_str(), 1);
   }
   ~ReceivePoints() override {
     ::unsetenv("ZEROTAX_PROBE_DIR");
     std::filesystem::remove_all(folder);
   }
-  void build_server() const { std::ofstream(folder + "/recv-server") << "#"; }
+  void build_server() const { std::ofstream(folder + "/libexec/recv-server") << "#"; }
   std::string folder;
   Plan plan = plan_of_two();
 };

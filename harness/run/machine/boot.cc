@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/kvm.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,9 +20,14 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/error.h"
 #include "files/cache_folder.h"
+#include "files/cannot_write.h"
+#include "files/output_file.h"
+#include "files/output_kind.h"
+#include "files/output_paths.h"
 #include "os/helper_process.h"
 #include "os/input_file.h"
 #include "os/print.h"
@@ -30,6 +37,7 @@
 #include "run/machine/archive.h"
 #include "run/machine/emulator.h"
 #include "run/machine/kernel.h"
+#include "run/machine/token.h"
 #include "run/progress.h"
 
 namespace zerotax::machine {
@@ -37,9 +45,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kConsoleVariable = "ZEROTAX_VM_CONSOLE";
 constexpr std::size_t kConsoleKept = 4096;
 /// A loaded machine without KVM takes half a minute.
 constexpr std::chrono::minutes kBootLimit{4};
+
+/// Where the last words of a machine that fails are to go; empty: nowhere.
+std::string console_path() {
+  const char* path = std::getenv(kConsoleVariable);
+  return path == nullptr ? "" : path;
+}
 
 /// Whether a processor can be had from KVM: in a virtual machine the device may be there and not work.
 bool kvm_works() {
@@ -66,13 +81,23 @@ std::string job_of(const GuestProgram& program) {
   return job;
 }
 
-std::string archive_for(const GuestKernel& kernel, const GuestProgram& program) {
+/// By which the first process knows its machine (guest_init.c).
+std::string new_token() {
+  std::array<unsigned char, kTokenDigits / 2> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw MachineError(fmt::format("there are no random numbers: {}", std::strerror(errno)), "try again later");
+  }
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
+std::string archive_for(const GuestKernel& kernel, const GuestProgram& program, const std::string& token) {
   if (::access(program.init.c_str(), R_OK) != 0) {
-    throw MachineError("zerotax-guest-init, the first process of a virtual machine, is missing beside this program",
+    throw MachineError(fmt::format("{}, the first process of a virtual machine, is missing", program.init),
                        "build zerotax where the C library can be linked statically (libc6-dev)");
   }
   Archive archive;
   archive.file("init", 0755, read_input_file(program.init));
+  archive.file("token", 0600, token);
   archive.folder("modules");
   for (const std::string& module : kernel.modules) {
     archive.file("modules/" + fs::path(module).filename().string(), 0644, read_input_file(module));
@@ -97,11 +122,26 @@ Wire make_wire() {
   return {UniqueFd(pair[0]), UniqueFd(pair[1])};
 }
 
-std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKernel& kernel,
-                                        const std::string& archive, const std::string& system, bool kvm,
+/// A path within an option of QEMU, where a comma ends a value.
+std::string in_option(const std::string& path) {
+  std::string text;
+  for (const char each : path) text.append(each == ',' ? 2 : 1, each);
+  return text;
+}
+
+/// The parts that a machine is started with.
+struct Start {
+  const MachinePlace& place;
+  const GuestKernel& kernel;
+  const GuestProgram& program;
+  std::string token;
+};
+
+std::vector<std::string> emulator_words(const Start& start, const std::string& archive, bool kvm,
                                         const std::array<Wire, kPorts>& wires) {
+  const MachinePlace& place = start.place;
   const Emulator& emulator = *place.emulator;
-  std::string append = fmt::format("console={} quiet panic=-1", emulator.console);
+  std::string append = fmt::format("console={} quiet panic=-1 {}{}", emulator.console, kTokenOption, start.token);
   if (!kvm) append += emulator.alone;
   append += place.boot_options;
   if (!place.thp.empty()) append += " transparent_hugepage=" + place.thp;
@@ -124,7 +164,7 @@ std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKe
                                  "-nic",
                                  "none",
                                  "-kernel",
-                                 kernel.image,
+                                 start.kernel.image,
                                  "-initrd",
                                  archive,
                                  "-append",
@@ -133,8 +173,8 @@ std::vector<std::string> emulator_words(const MachinePlace& place, const GuestKe
                                  "local,path=/,mount_tag=host,security_model=none,multidevs=remap",
                                  "-device",
                                  "virtio-serial-pci,max_ports=8"};
-  if (!system.empty()) {
-    words.insert(words.end(), {"-virtfs", "local,path=" + system +
+  if (!start.program.system.empty()) {
+    words.insert(words.end(), {"-virtfs", "local,path=" + in_option(start.program.system) +
                                               ",mount_tag=system,security_model=none,multidevs=remap,readonly=on"});
   }
   for (std::size_t port = 0; port < kPorts; ++port) {
@@ -164,13 +204,10 @@ UniqueFd archive_file(const std::string& content) {
 /// A virtual machine that runs, and is ended with this object.
 class Machine {
  public:
-  Machine(const MachinePlace& place, const GuestKernel& kernel, const std::string& archive, const std::string& system,
-          bool kvm)
-      : emulator_(*place.emulator), kvm_(kvm) {
+  Machine(const Start& how, bool kvm) : emulator_(*how.place.emulator), kvm_(kvm) {
     for (Wire& wire : wires_) wire = make_wire();
-    const UniqueFd file = archive_file(archive);
-    const auto words = emulator_words(place, kernel, fmt::format("/proc/self/fd/{}", file.get()), system, kvm, wires_);
-    start(words, file.get());
+    const UniqueFd file = archive_file(archive_for(how.kernel, how.program, how.token));
+    start(emulator_words(how, fmt::format("/proc/self/fd/{}", file.get()), kvm, wires_), file.get());
     for (Wire& wire : wires_) wire.theirs.reset();
   }
   Machine(const Machine&) = delete;
@@ -192,7 +229,8 @@ class Machine {
       if (!up_ && std::chrono::steady_clock::now() - began > kBootLimit) fail("it did not start within 4 min");
       const bool stop = stop_requested();
       if (stop && !up_) throw Stop{};
-      if (stop && !told) told = ::write(wires_[kLine].ours.get(), "\3", 1) == 1;
+      // Nobody reads what the command prints any more: what it has finished it still writes to files.
+      if ((stop || out_failure_ != 0) && !told) told = ::write(wires_[kLine].ours.get(), "\3", 1) == 1;
     }
     int status = 0;
     ::waitpid(pid_, &status, 0);
@@ -200,6 +238,8 @@ class Machine {
     if (!up_ && (kvm_ || console_.find("Kernel panic") != std::string::npos)) return std::nullopt;
     if (status_ < 0)
       fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
+    if (out_failure_ == EPIPE) throw std::system_error(EPIPE, std::generic_category());  // main knows it
+    if (out_failure_ != 0) cannot_write("standard output", out_failure_);
     return status_;
   }
 
@@ -207,7 +247,7 @@ class Machine {
   [[noreturn]] void fail(std::string why) const {
     if (!failure_.empty()) why = "its start failed at " + failure_;
     std::string last;
-    if (const char* path = std::getenv("ZEROTAX_VM_CONSOLE")) write_console(path);
+    if (const std::string path = console_path(); !path.empty()) write_file(path, kConsoleHead + console_);
     for (std::size_t at = 0; at < console_.size();) {
       const std::size_t end = std::min(console_.find_first_of("\r\n", at), console_.size());
       const std::string line = console_.substr(at, end - at);
@@ -276,7 +316,7 @@ class Machine {
   }
 
   void take(Port port, std::string_view bytes) {
-    if (port == kOut) write_all(STDOUT_FILENO, bytes);
+    if (port == kOut && out_failure_ == 0 && !write_all(STDOUT_FILENO, bytes)) out_failure_ = errno;
     if (port == kErr) write_all(STDERR_FILENO, bytes);
     if (port == kConsole) {
       console_.append(bytes);
@@ -292,11 +332,6 @@ class Machine {
     }
   }
 
-  void write_console(const char* path) const {
-    const UniqueFd file(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (file) write_all(file.get(), console_);
-  }
-
   const Emulator& emulator_;
   bool kvm_;
   std::array<Wire, kPorts> wires_;
@@ -305,7 +340,8 @@ class Machine {
   std::string line_;     ///< not yet ended
   std::string failure_;
   bool up_ = false;
-  int status_ = -1;  ///< of the command, once it has ended
+  int out_failure_ = 0;  ///< errno of a write to our standard output
+  int status_ = -1;      ///< of the command, once it has ended
 };
 
 /// Debian's libraries for arm64, which cmake/sysroot.sh unpacks.
@@ -319,7 +355,8 @@ std::string other_system() {
 GuestProgram this_program(const MachinePlace& place, const std::vector<std::string>& words) {
   const fs::path self = fs::read_symlink("/proc/self/exe");
   const fs::path own = self.parent_path().parent_path();
-  if (!place.is_other_processor() && place.build.empty()) return {self, words, own / "bin/zerotax-guest-init", ""};
+  const std::string init = "libexec/zerotax-guest-init";
+  if (!place.is_other_processor() && place.build.empty()) return {self, words, own / init, ""};
   const fs::path build = place.build.empty() ? own.parent_path() / "build-arm64" : fs::absolute(place.build);
   const fs::path program = build / "bin/zerotax";
   if (::access(program.c_str(), X_OK) != 0) {
@@ -331,20 +368,21 @@ GuestProgram this_program(const MachinePlace& place, const std::vector<std::stri
     throw MachineError(fmt::format("{}, a system for {}, is missing", system, place.emulator->processor),
                        "make it by ./run arm64, or name one in ZEROTAX_SYSROOT");
   }
-  return {program, words, build / "bin/zerotax-guest-init", system};
+  return {program, words, build / init, system};
 }
 
 int run_in_machine(const MachinePlace& place, const GuestProgram& program) {
+  check_outputs({{kConsoleVariable, console_path()}});
   const GuestKernel kernel = find_kernel(place);
   bool kvm = !place.is_other_processor() && kvm_works();
   constexpr const char* kEmulated = "its CPU is emulated, and no time is that of a real one";
   print_text(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
              kvm ? "" : fmt::format(" (no KVM here: {})", kEmulated));
-  const std::string archive = archive_for(kernel, program);
+  const Start start{place, kernel, program, new_token()};
   // An emulated CPU takes so long between two interrupts that a kernel panics once in some hundred boots.
   constexpr int kTries = 3;
   for (int i = 1;; ++i) {
-    Machine machine(place, kernel, archive, program.system, kvm);
+    Machine machine(start, kvm);
     if (const auto status = machine.run()) return *status;
     if (kvm) {
       kvm = false;

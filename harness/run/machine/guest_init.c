@@ -2,7 +2,10 @@
 // command as the user who asked for it, reports its exit status, and switches the machine off. Static, without an
 // allocator of its own.
 //
-// The archive that the kernel unpacks has beside it /modules/ and /job: words that end with zero bytes, see struct job.
+// By hand it does nothing: it would mount over /dev and switch this machine off. The archive that the kernel unpacks
+// has a random /token, which the kernel's command line repeats (is_own_machine).
+//
+// The archive has beside it /modules/ and /job: words that end with zero bytes, see struct job.
 // Three ports of virtio-serial lead out: the command's standard output and standard error, and a line: we say "up",
 // "exit N", or "failed WHAT"; a byte from outside is Ctrl-C, its end ends the machine.
 
@@ -23,6 +26,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "run/machine/token.h"
 
 enum { kOut = 1, kErr, kLine, kModuleCompressed = 4, kMostWords = 4096, kJobBytes = 4 << 20 };
 
@@ -230,7 +235,52 @@ static void note_end(int signal) {
   child_ended = 1;
 }
 
+/// Reads a whole file that is smaller than `bytes`; false if it is not there, or is larger.
+static bool read_text(const char* path, char* text, size_t bytes) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  size_t length = 0;
+  ssize_t got = 0;
+  while (length < bytes - 1 && (got = read(file, text + length, bytes - 1 - length)) > 0) length += (size_t)got;
+  if (file >= 0) close(file);
+  text[length] = '\0';
+  return file >= 0 && got == 0;
+}
+
+/// Whether the kernel's command line has the option with this token.
+static bool is_booted_with(const char* token) {
+  enum { kLineBytes = 8192 };  // twice the most of any architecture
+  char text[kLineBytes], option[kTokenOptionBytes];
+  snprintf(option, sizeof option, "%s%s", kTokenOption, token);
+  if (!read_text("/proc/cmdline", text, sizeof text)) return false;
+  char* rest = text;
+  for (const char* word; (word = strsep(&rest, " \n")) != NULL;) {
+    if (strcmp(word, option) == 0) return true;
+  }
+  return false;
+}
+
+/// Whether this is the first process of a machine that zerotax booted: of the machine itself, not of a container in it,
+/// with the token of its archive on the kernel's command line.
+static bool is_own_machine(void) {
+  enum { kInitialPidNamespace = (int)0xEFFFFFFC };  // PROC_PID_INIT_INO, linux/proc_ns.h
+  char token[kTokenDigits + 2];
+  if (getpid() != 1 || !read_text("/token", token, sizeof token) || strlen(token) != kTokenDigits) return false;
+  mkdir("/proc", 0755);
+  struct stat before;
+  const bool there = stat("/proc/self", &before) == 0;
+  if (!there && mount("proc", "/proc", "proc", 0, NULL) != 0) return false;
+  struct stat space;
+  const bool own =
+      stat("/proc/self/ns/pid", &space) == 0 && (int)space.st_ino == kInitialPidNamespace && is_booted_with(token);
+  if (!own && !there) umount("/proc");
+  return own;
+}
+
 int main(void) {
+  if (!is_own_machine()) {
+    fputs("zerotax-guest-init: only a virtual machine that zerotax boots (--on vm:RELEASE) starts this\n", stderr);
+    return 2;
+  }
   mkdir("/dev", 0755);
   mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
   const int console = open("/dev/console", O_WRONLY);

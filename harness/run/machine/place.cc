@@ -24,6 +24,11 @@ constexpr unsigned kMostCpus = 64;
       "needed, as in --on vm:bookworm,thp=never");
 }
 
+/// Whether the kernel takes it for one word of its command line.
+bool is_one_word(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char each) { return each > ' ' && each < 0x7F && each != '"'; });
+}
+
 void set(MachinePlace& place, const std::string& key, const std::string& value) {
   if (key == "arch") {
     std::vector<std::string> processors;
@@ -48,7 +53,13 @@ void set(MachinePlace& place, const std::string& key, const std::string& value) 
         !value.empty() && value.size() < 4 && value.find_first_not_of("0123456789") == std::string::npos;
     place.cpus = digits ? static_cast<unsigned>(std::stoul(value)) : 0;
     if (place.cpus < 1 || place.cpus > kMostCpus) refuse(fmt::format("invalid cpus={} in --on", value));
-  } else if (key.starts_with("sysctl.") && value.find(' ') == std::string::npos) {
+  } else if (key.starts_with("sysctl.")) {
+    if (!is_one_word(key + value)) {
+      refuse(
+          fmt::format("{}={} in --on has a blank, a quotation mark or a control character, which would begin another "
+                      "option of the kernel",
+                      key, value));
+    }
     place.boot_options += " " + key + "=" + value;
   } else {
     refuse(fmt::format("invalid '{}' in --on", key));
