@@ -19,6 +19,7 @@
 #include "os/print.h"
 #include "programs/programs.h"
 #include "run/allocators.h"
+#include "run/wait_lock.h"
 
 namespace zerotax::check {
 namespace {
@@ -94,7 +95,11 @@ ExitStatus bless(const BlessOptions& options) {
       status = ExitStatus::kFinding;
       continue;
     }
-    write_file(path, json_text(to_json(baseline)));
+    {
+      const UniqueFd lock = wait_for_folder_lock(path);
+      check_overwrite(allocator, path, options.force);  // another command may have written it meanwhile
+      write_file(path, json_text(to_json(baseline)));
+    }
     print_text("{} {}: {}\n", allocator.name, allocator.version, path);
     print_lines(stdout, unsteady_text(baseline));
     for (const std::string& name : *baseline.by_the_clock) {

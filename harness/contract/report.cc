@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/markdown.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
+#include "files/output_paths.h"
 
 namespace zerotax::contract {
 namespace {
@@ -64,12 +64,7 @@ std::vector<std::string> write_reports(const Results& results, const std::string
   for (const Result& result : results.results) {
     if (result.verdict != Verdict::kBroken) continue;
     const fs::path place = fs::path(folder) / result.promise.id;
-    std::error_code failure;
-    fs::create_directories(place, failure);
-    if (failure) {
-      throw UsageError(fmt::format("cannot make the folder {}: {}", place.string(), failure.message()),
-                       "give --report a folder that you may write to");
-    }
+    make_new_folder({"--report", place.string()});
     const Reproducer made = result.reproducer.value_or(Reproducer{});
     const std::string text = fill_in(embedded_forms().at(kForm), {{"SUBJECT", subject},
                                                                   {"TITLE", result.promise.id + " is broken"},

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +15,8 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "files/cannot_write.h"
-#include "files/output_file.h"
+#include "files/output_kind.h"
+#include "os/file_lock.h"
 #include "os/write_all.h"
 
 namespace zerotax {
@@ -45,14 +45,18 @@ std::uint64_t whole_lines(int fd, std::uint64_t size) {
 
 }  // namespace
 
-LineFile::LineFile(std::string path) : path_(std::move(path)) {
-  const auto own = own_descriptor(path_);
-  fd_ = UniqueFd(own ? ::fcntl(*own, F_DUPFD_CLOEXEC, 3)
-                     : ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!fd_) cannot_write(path_, errno);
+void LineFile::add(const std::string& line) {
+  try {
+    write_line(file_.fd(), path_, line + '\n');
+  } catch (const UsageError&) {
+    // Half a line is cut off. Nothing can be done where that fails as well.
+    if (file_.takes_place() && ::ftruncate(file_.fd(), static_cast<off_t>(written_)) == 0)
+      ::lseek(file_.fd(), 0, SEEK_END);
+    throw;
+  }
+  if (written_ == 0) file_.keep();
+  written_ += line.size() + 1;
 }
-
-void LineFile::add(const std::string& line) { write_line(fd_.get(), path_, line + '\n'); }
 
 BoundedLog::BoundedLog(std::string path, std::uint64_t most) : path_(std::move(path)), most_(most / 2) { open(); }
 
@@ -64,8 +68,8 @@ void BoundedLog::open() {
   if (::fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     throw UsageError(fmt::format("{} is not a regular file", path_), "give a file; --json - writes to standard output");
   }
-  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw UsageError(fmt::format("another process writes {}", path_), "give each its own file");
+  if (try_lock(fd_.get()) == LockResult::kHeld) {
+    throw UsageError(fmt::format("{} writes {}", lock_holder(fd_.get()), path_), "give each its own file");
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   size_ = whole_lines(fd_.get(), size);
@@ -73,6 +77,7 @@ void BoundedLog::open() {
 }
 
 void BoundedLog::rotate() {
+  check_still_replaceable(path_ + ".1");
   if (::rename(path_.c_str(), (path_ + ".1").c_str()) != 0) cannot_write(path_ + ".1", errno);
   open();
 }

@@ -3,21 +3,24 @@
 #include <cstdint>
 #include <string>
 
+#include "files/new_file.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
 
-/// Lines that are written as they come, each with its line break: to a new file, a pipe, or "-", standard output.
+/// Lines that are written as they come, each with its line break: to a pipe, to "-", standard output, or to a new file
+/// that takes its place with its first line.
 class LineFile {
  public:
   /// Throws UsageError if the file cannot be written.
-  explicit LineFile(std::string path);
+  explicit LineFile(const std::string& path) : path_(path), file_(path) {}
   /// Throws UsageError if not all of it could be written; std::system_error with EPIPE if the reader has gone.
   void add(const std::string& line);
 
  private:
   std::string path_;
-  UniqueFd fd_;
+  NewFile file_;
+  std::uint64_t written_ = 0;  ///< bytes of whole lines
 };
 
 /// Lines that are added to a file for days. The file and FILE.1, which it becomes when it is half as large as

@@ -99,6 +99,15 @@ void check_new_folder(const NamedPath& folder) {
                    fmt::format("give {} a folder that you may write to", folder.option));
 }
 
+void make_new_folder(const NamedPath& folder) {
+  check_new_folder(folder);
+  std::error_code failure;
+  fs::create_directories(folder.path, failure);
+  if (!failure) return;
+  throw UsageError(fmt::format("cannot make the folder {}: {}", folder.path, failure.message()),
+                   fmt::format("give {} a folder that you may write to", folder.option));
+}
+
 std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_words) {
   std::vector<NamedPath> inputs;
   for (const std::string& word : allocator_words) {

@@ -19,6 +19,10 @@ void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<Name
 /// Throws UsageError for an output inside a folder that is to be written as a whole.
 void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folder);
 
+/// Makes a folder that check_new_folder found usable earlier. Throws UsageError if it cannot be made, or another
+/// command has used it meanwhile.
+void make_new_folder(const NamedPath& folder);
+
 /// Throws UsageError unless the folder can be made later, or is empty. Changes nothing.
 void check_new_folder(const NamedPath& folder);
 

@@ -16,6 +16,7 @@
 #include "files/output_file.h"
 #include "files/run_parts.h"
 #include "os/environment.h"
+#include "os/file_lock.h"
 #include "os/write_all.h"
 #include "point/point_json.h"
 #include "point/points_csv.h"
@@ -45,6 +46,23 @@ std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
 
 std::string default_results_path() { return fmt::format("results/{:%Y-%m-%dT%H-%M-%SZ}", fmt::gmtime(now())); }
 
+UniqueFd lock_results(const std::string& folder) {
+  const std::string file = folder + "/" + kPointsFile;
+  UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!fd) throw UsageError(fmt::format("cannot write {}: {}", file, std::strerror(errno)), "check its permissions");
+  switch (try_lock(fd.get())) {
+    case LockResult::kTaken:
+      break;
+    case LockResult::kHeld:
+      throw UsageError(fmt::format("{} measures into the folder {}", lock_holder(fd.get()), folder),
+                       "wait for its end, or end it, then resume");
+    case LockResult::kNoLocks:
+      fmt::print(stderr, "zerotax: {} cannot be locked ({}): let no other command resume it meanwhile\n", folder,
+                 std::strerror(errno));
+  }
+  return fd;
+}
+
 ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader& header) : path_(std::move(path)) {
   std::error_code failure;
   made_ = fs::create_directories(path_, failure);
@@ -52,13 +70,10 @@ ResultsFolder::ResultsFolder(std::string path, const Plan& plan, const RunHeader
     throw UsageError(fmt::format("cannot create the folder {}: {}", path_, failure.message()),
                      "give --out a folder that you may write to");
   }
-  if (!fs::is_empty(path_, failure) || failure) {
-    throw UsageError(fmt::format("the folder {} is not empty", path_),
-                     "give --out a new folder, or resume the run in this one with --resume");
-  }
+  if (!fs::is_empty(path_, failure) || failure) refuse_used();
+  open_points(O_EXCL);
   write("plan.json", json_text(plan_json(plan)));
   write("run.json", json_text(run_json(header, plan, 0)));
-  open_points();
 }
 
 ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
@@ -68,19 +83,25 @@ ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
     throw UsageError(fmt::format("{}/run.json has schema '{}', not '{}'", path_, schema, kRunSchema),
                      "measure again into a new folder: this version resumes only folders of its own schema");
   }
+  open_points(0);
   const std::string points_path = path_ + "/" + kPointsFile;
   const auto [points, bytes] = read_points(points_path);
   const auto environment = run.find("environment");
   points_ = typed_points(points, environment == run.end() ? page_bytes() : page_bytes_of(*environment));
-  open_points();
   if (::ftruncate(points_fd_.get(), static_cast<off_t>(bytes)) != 0) {
     throw UsageError(fmt::format("cannot write {}: {}", points_path, std::strerror(errno)), "check its permissions");
   }
 }
 
-void ResultsFolder::open_points() {
+void ResultsFolder::refuse_used() const {
+  throw UsageError(fmt::format("the folder {} is not empty", path_),
+                   "give --out a new folder, or resume the run in this one with --resume");
+}
+
+void ResultsFolder::open_points(int flags) {
   const std::string file = path_ + "/" + kPointsFile;
-  points_fd_ = UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  points_fd_ = UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666));
+  if (!points_fd_ && errno == EEXIST) refuse_used();
   if (!points_fd_) {
     throw UsageError(fmt::format("cannot write {}: {}", file, std::strerror(errno)),
                      "give --out a folder that you may write to");

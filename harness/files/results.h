@@ -52,8 +52,8 @@ class ResultsFolder {
   /// holds anything already.
   ResultsFolder(std::string path, const Plan& plan, const RunHeader& header);
 
-  /// Opens one to resume its run. A last line that was cut short by a kill is dropped. Throws UsageError if the folder
-  /// is not of this version's schema.
+  /// Opens one to resume its run, which must be locked. A last line that was cut short by a kill is dropped. Throws
+  /// UsageError if the folder is not of this version's schema.
   explicit ResultsFolder(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -74,7 +74,8 @@ class ResultsFolder {
   void write(const std::string& name, const std::string& text) const;
 
  private:
-  void open_points();
+  [[noreturn]] void refuse_used() const;
+  void open_points(int flags);
   void check_still_there() const;
 
   std::string path_;
@@ -82,6 +83,10 @@ class ResultsFolder {
   UniqueFd points_fd_;
   std::vector<Point> points_;
 };
+
+/// Lets no other command measure into a folder as long as the result is open: two would write each point twice. Throws
+/// UsageError that names the command that does.
+UniqueFd lock_results(const std::string& folder);
 
 /// A results/<time> folder name for a run that starts now.
 std::string default_results_path();

@@ -19,6 +19,7 @@
 #include "run/interrupt.h"
 #include "run/metered_run.h"
 #include "run/progress.h"
+#include "run/wait_lock.h"
 
 namespace zerotax::history {
 namespace {
@@ -210,6 +211,9 @@ std::optional<Build> Builder::earlier(const Commit& commit) const {
 Build Builder::build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const {
   if (const auto found = earlier(commit)) return *found;
   const std::string folder = cache.build_folder(commit, recipe);
+  // Another command, or another task of a fleet, that builds the same version: its build is taken.
+  const UniqueFd lock = wait_for_lock(folder + ".lock");
+  if (const auto found = earlier(commit)) return *found;
   std::error_code failure;
   fs::remove_all(folder, failure);
   fs::create_directories(folder, failure);

@@ -1,8 +1,6 @@
 #include "observe/fault_log.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +8,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "os/processor.h"
 
@@ -28,16 +25,9 @@ constexpr const char* kNotSeen = kHasFaultTracepoints
 
 }  // namespace
 
-FaultLog::FaultLog(std::string path, bool durations) : durations_(durations) {
-  fd_ = UniqueFd(path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                             : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+FaultLog::FaultLog(std::string path, bool durations)
+    : file_(path), regular_(file_.takes_place()), durations_(durations) {
   result_.path = std::move(path);
-  if (!fd_) {
-    throw UsageError(fmt::format("cannot write {}: {}", result_.path, std::strerror(errno)),
-                     "give a path in a folder that you may write to");
-  }
-  struct stat status {};
-  regular_ = result_.path != "-" && ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 const std::string& FaultLog::quoted(const std::string& name) {
@@ -94,11 +84,11 @@ bool FaultLog::drain(int wait_ms) {
     std::size_t bytes = waiting_.size() - done;
     if (!regular_) {
       // Not O_NONBLOCK: standard output is shared with the program.
-      pollfd ready{fd_.get(), POLLOUT, 0};
+      pollfd ready{file_.fd(), POLLOUT, 0};
       if (::poll(&ready, 1, wait_ms) == 0) break;
       bytes = std::min(bytes, kAtOnce);
     }
-    const ssize_t taken = ::write(fd_.get(), waiting_.data() + done, bytes);
+    const ssize_t taken = ::write(file_.fd(), waiting_.data() + done, bytes);
     if (taken < 0 && errno == EINTR) continue;
     if (taken < 0 && errno == EAGAIN) break;
     if (taken < 0) {
@@ -127,13 +117,18 @@ void FaultLog::fail(int reason) {
   result_.not_written += lines_waiting_;
   lines_waiting_ = 0;
   waiting_.clear();
-  if (regular_ && ::ftruncate(fd_.get(), static_cast<off_t>(whole_bytes_)) != 0) return;  // half a line remains
+  if (regular_ && ::ftruncate(file_.fd(), static_cast<off_t>(whole_bytes_)) != 0) return;  // half a line remains
 }
 
 FaultLogResult FaultLog::finish() {
   drain(kPatienceMs);
   result_.not_written += lines_waiting_;
   if (result_.not_written > 0 && result_.problem.empty()) result_.problem = "its reader was too slow";
+  if (result_.not_written == 0) {
+    file_.keep();
+  } else {
+    result_.path = file_.keep_part();
+  }
   return std::move(result_);
 }
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "files/new_file.h"
 #include "observe/address_space.h"
 #include "observe/fault.h"
-#include "os/unique_fd.h"
 
 namespace zerotax {
 
@@ -27,7 +27,7 @@ struct FaultLogResult {
 /// out. A file that cannot be written on ends with its last whole line.
 class FaultLog {
  public:
-  /// Begins the file from scratch; "-" is standard output. `durations`: whether it is known when each fault began, and
+  /// "-" is standard output. `durations`: whether it is known when each fault began, and
   /// who took it, as it is for root. Throws UsageError if it cannot be opened.
   FaultLog(std::string path, bool durations);
 
@@ -35,7 +35,8 @@ class FaultLog {
   void add(const Fault& fault, FaultClass kind, std::uint64_t start_ns, const Region* where, const Region* code);
   /// Passes on what is there, as far as it is taken by then.
   void flush(std::chrono::steady_clock::time_point until);
-  /// Writes the rest; gives up on a reader that takes nothing for a second. Once.
+  /// Writes the rest; gives up on a reader that takes nothing for a second. The file takes its place, unless it lacks
+  /// faults and would replace another: then the result names it. Once.
   FaultLogResult finish();
 
  private:
@@ -43,8 +44,8 @@ class FaultLog {
   bool drain(int wait_ms);
   void fail(int reason);
 
-  UniqueFd fd_;
-  bool regular_ = false;
+  NewFile file_;
+  bool regular_;
   bool durations_;
   bool failed_ = false;
   fmt::memory_buffer waiting_;

@@ -26,6 +26,7 @@
 #include "run/file_variables.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
+#include "run/wait_lock.h"
 
 namespace zerotax::programs {
 namespace {
@@ -194,13 +195,15 @@ void add_name(Arguments& arguments, std::string& name) {
 namespace {
 
 void bless_one(const Target& target, const std::string& path, std::int64_t rounds, bool allow_failing, bool force) {
-  Baseline baseline = baseline_to_extend(target, path, force);
   std::vector<std::string> notes;
   const Program program = [&] {
     const auto most = static_cast<std::uint64_t>(rounds);
     Runs runs(target, gather_runs(most));
     return measured(target, {most, allow_failing, &notes}, [&] { return runs.next(); });
   }();
+  // Read again: another command may have added to it meanwhile, and none may before it is written.
+  const UniqueFd lock = wait_for_folder_lock(path);
+  Baseline baseline = baseline_to_extend(target, path, force);
   if (Program* there = program_in(baseline, program.name)) {
     *there = program;
   } else {

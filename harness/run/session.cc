@@ -45,11 +45,15 @@ Plan checked_plan(const std::string& folder) {
 Session::Session(Plan plan, std::optional<std::string> folder, std::vector<std::string> command)
     : plan_(std::move(plan)) {
   header_ = {"running", utc_now(), "", std::move(command), describe_environment()};
-  if (folder) folder_.emplace(*folder, plan_, header_);
+  if (folder) {
+    folder_.emplace(*folder, plan_, header_);
+    lock_ = lock_results(*folder);
+  }
   is_new_ = folder.has_value();
 }
 
-Session::Session(const std::string& folder) : plan_(checked_plan(folder)), folder_(folder) {
+Session::Session(const std::string& folder)
+    : plan_(checked_plan(folder)), lock_(lock_results(folder)), folder_(folder) {
   const Json run = read_json_file(folder + "/run.json");
   header_ = {"running", text_field(run, "started", ""), "", {}, describe_environment()};
 }

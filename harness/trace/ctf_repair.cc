@@ -82,7 +82,8 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
     packets.push_back(last_word(ring, lane, packets.empty() ? next : packets.back().header.sequence + 1));
   }
   if (packets.empty()) return;
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  // A recorder makes no links: one leads to a file of another.
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(there.whole_bytes)) != 0) {
     throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),
                      "give a trace that you may write to");
@@ -95,7 +96,7 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
 std::size_t cut_half_packets(const std::string& folder, const std::string& uuid, CtfRepair& repair) {
   std::size_t usable = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!entry.path().filename().string().starts_with("stream-")) continue;
+    if (!entry.path().filename().string().starts_with("stream-") || entry.is_symlink()) continue;
     std::uint64_t whole = 0;
     {
       const MappedFile mapped(entry.path());

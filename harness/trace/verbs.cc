@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/error.h"
 #include "cli/subcommand.h"
-#include "files/output_file.h"
+#include "files/cannot_write.h"
+#include "files/new_file.h"
 #include "trace/perfetto_document.h"
 
 namespace zerotax::trace {
@@ -45,17 +47,16 @@ std::vector<NamedPath> trace_files(const std::string& folder) {
 
 void write_perfetto_file(const std::string& path, CtfTrace& trace) {
   if (path.empty()) return;
-  const std::optional<int> descriptor = own_descriptor(path);
-  const bool standard = path == "-";
-  std::FILE* file = standard     ? stdout
-                    : descriptor ? ::fdopen(::fcntl(*descriptor, F_DUPFD_CLOEXEC, 3), "w")
-                                 : std::fopen(path.c_str(), "w");
-  if (file == nullptr) throw UsageError(fmt::format("'{}' cannot be written", path), "name another file");
+  std::fflush(stdout);  // which may be the same file
+  NewFile made(path);
+  std::FILE* file = ::fdopen(::fcntl(made.fd(), F_DUPFD_CLOEXEC, 3), "w");
+  if (file == nullptr) cannot_write(path, errno);
   write_perfetto(trace, file);
   const bool failed = std::ferror(file) != 0;
-  if ((standard ? std::fflush(file) : std::fclose(file)) != 0 || failed) {
+  if (std::fclose(file) != 0 || failed) {
     throw UsageError(fmt::format("'{}' could not be written completely", path), "free some space");
   }
+  made.keep();
 }
 
 }  // namespace zerotax::trace

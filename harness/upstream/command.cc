@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "base/error.h"
@@ -29,8 +28,6 @@
 namespace zerotax::upstream {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kExamples =
     "  zerotax report --allocator mimalloc\n"
@@ -93,10 +90,7 @@ void say_nothing_to_report(const AllocatorFindings& found, const Options& option
 }
 
 void write_folder(const ReportData& data, const std::string& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure)
-    throw UsageError(fmt::format("cannot make the folder {}: {}", folder, failure.message()), "give another --out");
+  make_new_folder({"--out", folder});
   const ReportText report = write_report(data);
   std::string lines;
   for (const Point& point : data.points) lines += json_line(to_json(point)) + "\n";

@@ -208,12 +208,7 @@ void write_folder(const WorkloadRequest& request, std::size_t calls, const Repro
   std::vector<replay::Workload> workloads;
   if (!replay::replay_calls({request.recording}, plan, workloads)) throw Stop{};
   const replay::Workload& workload = workloads.front();
-  std::error_code failure;
-  std::filesystem::create_directories(request.out, failure);
-  if (failure) {
-    throw UsageError(fmt::format("cannot make the folder {}: {}", request.out, failure.message()),
-                     "give another --out");
-  }
+  make_new_folder({"--out", request.out});
   write_file(request.out + "/reproducer.c", made.source);
   write_file(request.out + "/replay.json", json_text(replay::replay_json({head, workload})));
   write_file(request.out + "/report.md", report_text(request.recording, workload, calls, made));

@@ -53,6 +53,22 @@ def test_help_is_on_standard_output_with_status_0(tmp_path):
     assert done.returncode == 0 and "usage: ./run" in done.stdout
 
 
+@pytest.mark.skipif(shutil.which("flock") is None, reason="flock is missing: install util-linux")
+def test_two_at_once_do_not_build_in_one_folder(tmp_path):
+    """With a cmake that says whether another one runs."""
+    run = front_door(tmp_path, "")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "cmake").write_text("#!/bin/sh\n[ \"$1\" = --preset ] && { : >build/build.ninja; exit; }\n"
+                                 "mkdir busy || echo overlap >>said\nsleep 1\nrmdir busy\necho built >>said\n")
+    (tools / "cmake").chmod(0o755)
+    both = [subprocess.Popen(["/bin/sh", run, "build"], env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"},
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    errors = "".join(each.communicate(timeout=60)[1] for each in both)
+    assert [each.returncode for each in both] == [0, 0], errors
+    assert (tmp_path / "said").read_text() == "built\nbuilt\n" and "waiting for another ./run" in errors
+
+
 @pytest.mark.skipif(not (BUILD / "build.ninja").exists(), reason="not built by ninja")
 def test_a_second_build_does_nothing():
     done = subprocess.run(["ninja", "-C", str(BUILD)], capture_output=True, text=True, check=False)

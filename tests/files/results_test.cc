@@ -1,5 +1,6 @@
 #include "files/results.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -42,6 +43,20 @@ TEST_F(Results, AreOnDiskAsSoonAsTheyAreAdded) {
   const ResultsFolder other(folder);
   EXPECT_EQ(other.points().size(), 1U);
   EXPECT_EQ(read_json_file(folder + "/run.json").at("state"), "running");
+}
+
+TEST_F(Results, AreMeasuredByOneCommand) {
+  const ResultsFolder results(folder, plan, header);
+  {
+    const UniqueFd lock = lock_results(folder);
+    try {
+      lock_results(folder);
+      FAIL() << "it was locked twice";
+    } catch (const UsageError& refusal) {
+      EXPECT_NE(std::string(refusal.what()).find(fmt::format("process {} (", ::getpid())), std::string::npos);
+    }
+  }
+  EXPECT_TRUE(lock_results(folder)) << "whoever has ended holds nothing";
 }
 
 TEST_F(Results, NeverGoIntoAFolderThatHoldsSomething) {

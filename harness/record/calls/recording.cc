@@ -61,16 +61,13 @@ CallsRecording::CallsRecording(std::string path, std::uint64_t limit)
       memory_("zerotax-calls", kCallAreaBytes),
       area_path_(memory_.pass_on()),
       limit_(limit),
-      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
+      file_(path_),
       adopted_(kRings) {
-  if (!file_) {
-    throw UsageError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)), "give --calls another path");
-  }
   open_area();
   std::string head(kCallsMagic);
   head.append(reinterpret_cast<const char*>(&kCallsVersion), sizeof kCallsVersion);
   head.resize(kCallsHeadBytes);
-  if (!write_all(file_.get(), head)) failure_ = errno;
+  if (!write_all(file_.fd(), head)) failure_ = errno;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -179,7 +176,7 @@ void CallsRecording::write_part(std::uint32_t kind, std::size_t process, const s
                        static_cast<std::uint32_t>(raw.size()),
                        static_cast<std::uint32_t>(::crc32(0, to, static_cast<uInt>(stored)))};
   std::memcpy(part.data(), &head, sizeof head);
-  if (failure_ == 0 && !write_all(file_.get(), part)) {
+  if (failure_ == 0 && !write_all(file_.fd(), part)) {
     failure_ = errno;
     area_->stopped = 1;
   }
@@ -232,6 +229,7 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
     throw MachineError(fmt::format("cannot write {}: {}", path_, std::strerror(failure_)),
                        "free some space, or give --calls another path");
   }
+  file_.keep();
   std::uint64_t calls = 0;
   std::uint64_t lost = 0;
   for (const CallsProcess& each : all.processes) {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "files/new_file.h"
 #include "files/shared_file.h"
-#include "os/unique_fd.h"
 #include "record/calls/encoder.h"
 #include "record/calls/result.h"
 #include "record/launch.h"
@@ -81,7 +81,7 @@ class CallsRecording {
   SharedFile memory_;
   std::string area_path_;
   std::uint64_t limit_;
-  UniqueFd file_;
+  NewFile file_;
   CallArea* area_ = nullptr;
   std::vector<Process> processes_;
   std::vector<bool> adopted_;  ///< rings
