@@ -33,7 +33,8 @@ bool find(void* module, const char* name, Function& function) {
 /// Loaded now, not linked, so that no other case has libssl in its process.
 const char* load_tls() {
   char path[PATH_MAX];
-  if (!path_beside_this_program("../libexec/recv-tls.so", &path[0], sizeof path)) return "the path of the TLS module is too long";
+  if (!path_beside_this_program("../libexec/recv-tls.so", &path[0], sizeof path))
+    return "the path of the TLS module is too long";
   void* module = ::dlopen(&path[0], RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) return "no TLS module in this build: install libssl-dev, then build again";
   const bool found = find(module, "recv_tls_connect", tls.connect) && find(module, "recv_tls_receive", tls.receive) &&
@@ -46,7 +47,8 @@ const char* load_tls() {
 const char* Connection::open(Transport transport) {
   transport_ = transport;
   char server[PATH_MAX];
-  if (!path_beside_this_program("../libexec/recv-server", &server[0], sizeof server)) return "the path of the server is too long";
+  if (!path_beside_this_program("../libexec/recv-server", &server[0], sizeof server))
+    return "the path of the server is too long";
   if (const char* why = server_.start(&server[0], transport == Transport::kTls ? "tls" : "tcp")) return why;
   const char* why = connect_tcp();
   if (why == nullptr && transport == Transport::kTls) {

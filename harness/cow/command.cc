@@ -210,7 +210,8 @@ const Subcommand command(
       add_read(arguments, options->read);
       add_json(arguments, options->json);
       arguments
-          .option("--faults", options->faults, "write each fault to this file, one line of JSON each; to a pipe or - as it happens")
+          .option("--faults", options->faults,
+                  "write each fault to this file, one line of JSON each; to a pipe or - as it happens")
           .path();
       arguments.option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file").path();
       arguments

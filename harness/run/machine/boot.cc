@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <linux/kvm.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,14 +26,12 @@
 #include "files/output_file.h"
 #include "files/output_kind.h"
 #include "files/output_paths.h"
-#include "os/helper_process.h"
-#include "os/input_file.h"
 #include "os/print.h"
 #include "os/unique_fd.h"
 #include "os/write_all.h"
 #include "run/interrupt.h"
-#include "run/machine/archive.h"
 #include "run/machine/emulator.h"
+#include "run/machine/guest_archive.h"
 #include "run/machine/kernel.h"
 #include "run/machine/token.h"
 #include "run/progress.h"
@@ -64,48 +60,6 @@ bool kvm_works() {
   return machine && UniqueFd(::ioctl(machine.get(), KVM_CREATE_VCPU, 0));
 }
 
-/// The words of guest_init.c's struct job.
-std::string job_of(const GuestProgram& program) {
-  std::string job;
-  const auto add = [&](const std::string& word) { job.append(word).append(1, '\0'); };
-  add(std::to_string(::getuid()));
-  add(std::to_string(::getgid()));
-  add(fs::current_path());
-  add(program.system.empty() ? "" : "system");
-  std::size_t count = 0;
-  while (environ[count] != nullptr) ++count;
-  add(std::to_string(count));
-  for (std::size_t i = 0; i < count; ++i) add(environ[i]);
-  add(program.path);
-  for (const std::string& word : program.words) add(word);
-  return job;
-}
-
-/// By which the first process knows its machine (guest_init.c).
-std::string new_token() {
-  std::array<unsigned char, kTokenDigits / 2> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw MachineError(fmt::format("there are no random numbers: {}", std::strerror(errno)), "try again later");
-  }
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
-}
-
-std::string archive_for(const GuestKernel& kernel, const GuestProgram& program, const std::string& token) {
-  if (::access(program.init.c_str(), R_OK) != 0) {
-    throw MachineError(fmt::format("{}, the first process of a virtual machine, is missing", program.init),
-                       "build zerotax where the C library can be linked statically (libc6-dev)");
-  }
-  Archive archive;
-  archive.file("init", 0755, read_input_file(program.init));
-  archive.file("token", 0600, token);
-  archive.folder("modules");
-  for (const std::string& module : kernel.modules) {
-    archive.file("modules/" + fs::path(module).filename().string(), 0644, read_input_file(module));
-  }
-  archive.file("job", 0600, job_of(program));
-  return archive.finish();
-}
-
 /// What leads out of the machine, in the order of guest_init.c's ports; the console first.
 enum Port : std::size_t { kConsole, kOut, kErr, kLine, kPorts };
 
@@ -129,7 +83,6 @@ std::string in_option(const std::string& path) {
   return text;
 }
 
-/// The parts that a machine is started with.
 struct Start {
   const MachinePlace& place;
   const GuestKernel& kernel;
