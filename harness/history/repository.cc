@@ -98,13 +98,7 @@ std::vector<std::string> Repository::line(const Commit& from, const Commit& to) 
 }
 
 std::string Repository::diffstat(const Commit& commit) const {
-<<<<<<< HEAD
-  return git_.output_of({"show", "--first-parent", "-m", "--stat=78,60,40", "--format=", commit.id});
-=======
-  return printable_lines(
-      git_.output_of(folder_, {"show", "--no-show-signature", "--first-parent", "-m", "--stat=78,60,40",
-                               "--no-ext-diff", "--no-textconv", "--format=", commit.id}));
->>>>>>> 3de175e7 (Names are other people's bytes: one function makes them visible, in every text and format; paths that are not UTF-8 are compared as they are, or refused)
+  return printable_lines(git_.output_of({"show", "--first-parent", "-m", "--stat=78,60,40", "--format=", commit.id}));
 }
 
 }  // namespace zerotax::history

@@ -8,12 +8,9 @@
 #include <filesystem>
 
 #include "base/names.h"
-<<<<<<< HEAD
+#include "base/printable.h"
 #include "observe/debug_files.h"
 #include "os/elf_file.h"
-=======
-#include "base/printable.h"
->>>>>>> 3de175e7 (Names are other people's bytes: one function makes them visible, in every text and format; paths that are not UTF-8 are compared as they are, or refused)
 
 namespace zerotax {
 namespace {
