@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/printable.h"
 #include "trace/ctf_types.h"
 
 namespace zerotax::trace {
@@ -61,7 +60,7 @@ std::uint64_t number_of(const Settings& settings, const char* name) {
 CtfMetadata parse_env(const Settings& env) {
   CtfMetadata metadata;
   metadata.pid = static_cast<pid_t>(number_of(env, "vpid"));
-  metadata.process_name = printable(setting(env, "procname").value_or(""));
+  metadata.process_name = setting(env, "procname").value_or("");
   metadata.mode = setting(env, "mode");
   metadata.clock_source = setting(env, "clock_source");
   metadata.records_without_stream = number_of(env, "records_without_stream");

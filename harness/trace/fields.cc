@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/printable.h"
+
 namespace zerotax::trace {
 namespace {
 
@@ -55,7 +57,7 @@ Json ctf_fields(const CtfEvent& event) {
 
 std::string ctf_line(const std::string& process, const CtfEvent& event, std::int64_t begin_ns) {
   std::string line = fmt::format("{:14.9f} {}:{} {}", static_cast<double>(event.monotonic_ns - begin_ns) * 1e-9,
-                                 process, event.tid, event.type->name);
+                                 printable(process), event.tid, event.type->name);
   for (const CtfField& field : event.type->fields) {
     line += fmt::format(" {}={}", field.name, json_line(ctf_field_value(field, event.bytes + field.offset)));
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "trace/result.h"
 
 namespace zerotax::trace {
@@ -11,7 +12,7 @@ Process process_of(const CtfProcess& recorded) {
   const std::string unsaid = "the trace does not say";
   Process process;
   process.pid = metadata.pid;
-  process.name = metadata.process_name;
+  process.name = printable(metadata.process_name);
   process.folder = recorded.folder;
   process.mode = {metadata.mode, unsaid};
   process.clock = {metadata.clock_source, unsaid};
