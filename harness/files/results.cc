@@ -17,6 +17,7 @@
 #include "files/run_parts.h"
 #include "os/environment.h"
 #include "os/file_lock.h"
+#include "os/print.h"
 #include "os/write_all.h"
 #include "point/point_json.h"
 #include "point/points_csv.h"
@@ -57,7 +58,7 @@ UniqueFd lock_results(const std::string& folder) {
       throw UsageError(fmt::format("{} measures into the folder {}", lock_holder(fd.get()), folder),
                        "wait for its end, or end it, then resume");
     case LockResult::kNoLocks:
-      fmt::print(stderr, "zerotax: {} cannot be locked ({}): let no other command resume it meanwhile\n", folder,
+      print_text(stderr, "zerotax: {} cannot be locked ({}): let no other command resume it meanwhile\n", folder,
                  std::strerror(errno));
   }
   return fd;

@@ -13,6 +13,7 @@
 #include "base/one_line.h"
 #include "files/cannot_write.h"
 #include "os/file_lock.h"
+#include "os/print.h"
 #include "run/interrupt.h"
 
 namespace zerotax {
@@ -25,12 +26,12 @@ void wait(const UniqueFd& fd, const std::string& path) {
     const LockResult result = try_lock(fd.get());
     if (result == LockResult::kTaken) return;
     if (result == LockResult::kNoLocks) {
-      fmt::print(stderr, "zerotax: {} cannot be locked ({}): let no other command write it meanwhile\n", one_line(path),
+      print_text(stderr, "zerotax: {} cannot be locked ({}): let no other command write it meanwhile\n", one_line(path),
                  std::strerror(errno));
       return;
     }
     if (!told)
-      fmt::print(stderr, "zerotax: waiting for {}, which holds {}\n", one_line(lock_holder(fd.get())), one_line(path));
+      print_text(stderr, "zerotax: waiting for {}, which holds {}\n", one_line(lock_holder(fd.get())), one_line(path));
     told = true;
     end_if_stopped();
     std::this_thread::sleep_for(kLook);
