@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cow/result.h"
+#include "observe/unread_files.h"
 #include "os/processor.h"
 
 namespace zerotax::cow {
@@ -154,6 +155,7 @@ std::string cow_text(const Cow& cow) {
       cow.command.empty() ? fmt::format("process {}", cow.pid) : fmt::format("{}", fmt::join(cow.command, " "));
   std::string text = wrap(what, "", "  ") + totals_lines(cow) + sampling_lines(cow) + bounds_lines(cow);
   if (cow.script_names) text += script_names_lines(*cow.script_names);
+  text += unread_files_lines();
   text += stacks_line(cow);
   Rows processes;
   Rows mappings;

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <elfutils/libdwfl.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "os/regular_file.h"
+#include "os/unique_fd.h"
 
 namespace zerotax {
 
@@ -16,18 +17,17 @@ struct FileOrigin {
   FileId id{};       ///< of the file itself
 };
 
-/// Where a module's file comes from. It must live as long as the module.
-void set_origin(Dwfl_Module* module, const FileOrigin& origin);
+/// Debug information that a program file keeps in a file of its own, as the process of FileReader asks for it.
+struct DebugFile {
+  bool shared = false;   ///< the one that several files of debug information share (dwz(1)), which only the system has
+  std::string build_id;  ///< of either file, which is the same, in hexadecimal; empty: none
+  std::string link;      ///< its name, from .gnu_debuglink; empty: none
+};
 
-/// Finds no program file: every module is reported with its own. A callback of libdwfl.
-int find_no_program(Dwfl_Module* module, void** origin, const char* module_name, Dwarf_Addr base, char** found_name,
-                    Elf** found);
-
-/// Finds the file of a module's debug information. dwfl_standard_find_debuginfo opens, and reads to its end, whatever a
-/// file names. This callback looks by build-id among the system's (/usr/lib/debug), and by .gnu_debuglink beside the
-/// file, in the folder .debug there, and among the system's. Beside the file it has the rights of the process's user.
-/// It takes only a file with the right build-id, or the right checksum.
-int find_debug_file(Dwfl_Module* module, void** origin, const char* module_name, Dwarf_Addr base, const char* file_name,
-                    const char* link, GElf_Word checksum, char** found_name);
+/// Opens the first regular ELF file that may be it, without as many as `skip` others: by its build-id among the
+/// system's (/usr/lib/debug), and by its name beside the program file, in the folder .debug there, and among the
+/// system's. What is beside the file is opened with the rights of the process's user. Nothing if there is no further
+/// one. Whether it is the right one is for the process of FileReader to find out.
+UniqueFd open_debug_file(const FileOrigin& origin, const DebugFile& debug, std::uint64_t skip);
 
 }  // namespace zerotax

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "observe/file_reader.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
 
@@ -25,6 +26,12 @@ FaultEvents::Stacks stacks_of(const FaultTracerOptions& options) {
   return options.stacks ? FaultEvents::Stacks::kTaken : FaultEvents::Stacks::kNone;
 }
 
+/// The reader of files is started first: what this thread starts later may be traced with the program.
+FaultTracerOptions with_reader(FaultTracerOptions options) {
+  FileReader::shared().start();
+  return options;
+}
+
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 /// Seconds since 1970 of a time of the monotonic clock, as the wall clock is set now.
@@ -36,7 +43,7 @@ double clock_time(std::uint64_t monotonic) {
 }  // namespace
 
 FaultTracer::FaultTracer(FaultTracerOptions options)
-    : options_(std::move(options)),
+    : options_(with_reader(std::move(options))),
       interval_ns_(nanoseconds(options_.interval_s)),
       events_(std::make_unique<FaultEvents>(options_.buffer_bytes, stacks_of(options_))),
       budget_(now_ns(), FaultBudget::chosen()),
@@ -46,7 +53,7 @@ FaultTracer::FaultTracer(FaultTracerOptions options)
 }
 
 FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
-    : options_(std::move(options)),
+    : options_(with_reader(std::move(options))),
       interval_ns_(nanoseconds(options_.interval_s)),
       budget_(now_ns(), FaultBudget::chosen()),
       scripts_(options_.stacks) {

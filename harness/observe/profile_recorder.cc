@@ -8,10 +8,11 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "observe/file_reader.h"
+#include "observe/foreign_program.h"
 #include "observe/in_call.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
-#include "os/elf_file.h"
 #include "os/process_info.h"
 
 namespace zerotax {
@@ -31,16 +32,18 @@ constexpr std::chrono::steady_clock::duration kClockPause = std::chrono::millise
 constexpr int kClockShare = 20;
 /// That wait to be unwound: some 260 MB. Any more are lost.
 constexpr std::size_t kMostEvents = 16'000;
-const KernelSymbols& kernel_symbols() {
+/// All that is made ready before anything is sampled: what this thread starts later may be sampled with the program.
+const KernelSymbols& prepare_names() {
+  FileReader::shared().start();
   static const KernelSymbols symbols;
   return symbols;
 }
 
 /// Of the program whose code was mapped; 0 if its file does not say.
 std::uint64_t load_address(const PerfEvent& code) {
-  const ElfFile program(code.path);
-  const auto bias = program.load_bias(code.begin, code.file_offset);
-  return bias ? program.first_address(*bias).value_or(0) : 0;
+  const ForeignProgram program(code.path);
+  const auto bias = load_bias_of(program.segments(), code.begin, code.file_offset);
+  return bias ? first_address_of(program.segments(), *bias).value_or(0) : 0;
 }
 
 /// `denied`: becomes the reason why processes that run cannot be sampled.
@@ -65,7 +68,7 @@ UserFaults fault_sampling(const ProfileOptions& options, bool each, bool kernel_
 
 ProfileRecorder::ProfileRecorder(ProfileOptions options, Each each)
     : options_(std::move(options)),
-      kernel_(kernel_symbols()),
+      kernel_(prepare_names()),
       sampler_(sampler_of(options_, fault_sampling(options_, bool{each}, kernel_.known()), data_.denied)),
       wall_(options_.stack_bytes),
       each_(std::move(each)),

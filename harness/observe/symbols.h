@@ -29,7 +29,7 @@ void to_json(Json& json, const NamedFrame& frame);
 void from_json(const Json& json, NamedFrame& frame);
 
 /// Names of places in program files, from their symbol tables and debug information (also where that is in a file of
-/// its own: debug_files.h), by elfutils' libdwfl. Nothing is asked of the network.
+/// its own: debug_files.h), by FileReader. Nothing is asked of the network.
 class Symbols {
  public:
   Symbols();

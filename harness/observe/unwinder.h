@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -12,19 +12,18 @@
 
 #include "observe/fill.h"
 #include "observe/frame.h"
-#include "observe/hidden_calls.h"
 #include "observe/interpreter.h"
 #include "observe/perf_map.h"
 #include "os/perf_sampler.h"
 #include "os/regular_file.h"
 
-struct Dwfl;  // of elfutils
-
 namespace zerotax {
+
+class ReadClient;
 
 /// One process as its samples see it: what is mapped where, and from that the names of the functions on a stack.
 /// Unwinds by the files' call frame information, which every library has, not by frame pointers, which few have;
-/// elfutils' libdwfl does both the unwinding and the names.
+/// FileReader's process does both the unwinding and the names.
 class Unwinder {
  public:
   /// `scripts`: what names its scripts' functions, if it is known already. Otherwise it is looked for when it is
@@ -72,15 +71,49 @@ class Unwinder {
   const std::shared_ptr<PerfMap>& scripts();
 
  private:
-  struct Start;
-  struct Session;
+  /// Where unwinding begins: the sample's registers, or those that are known of a frame further out.
+  struct Start {
+    Registers registers{};
+    std::uint64_t known = 0;  ///< a bit for each register
+    bool exact = true;        ///< the program counter is that of an instruction, not one less than a return address
+
+    void set(int number, std::uint64_t value) {
+      registers[static_cast<std::size_t>(number)] = value;
+      known |= std::uint64_t{1} << number;
+    }
+  };
+  /// Addresses on a stack, innermost first.
+  struct Unwound {
+    std::vector<std::uint64_t> addresses;
+    std::vector<bool> exact;  ///< not one less than a return address
+  };
+  /// Where code begins, by its row of call frame information; 0 if it has none.
+  struct CodeStart {
+    std::uint64_t in_file = 0;
+    std::uint64_t in_memory = 0;
+  };
+  struct FrameRule {
+    bool by_frame_pointer = false;
+    bool outermost = false;
+  };
+  /// A function of malloc's family that is called before a return address; the address is 0 if none is.
+  struct Called {
+    std::string name;
+    std::string module;
+    std::uint64_t address = 0;
+  };
 
   /// The files that were mapped since are opened: only of a process that is sampled.
-  Session& session();
-  Dwfl* opened();
+  void open_files();
   [[nodiscard]] std::uint64_t function_start(std::uint64_t address);
-  void unwind(Session& session, std::uint64_t frame_pointer);
-  void find_frame_pointer(Session& session, const ReadMemory& read);
+  const CodeStart& code_start(std::uint64_t address);
+  FrameRule frame_rule(std::uint64_t address);
+  const Called& called_before(std::uint64_t address);
+  Unwound unwind(const PerfEvent& sample, std::uint64_t frame_pointer);
+  std::optional<Start> unwind_from(const PerfEvent& sample, const Start& start, Unwound& unwound);
+  static std::optional<Start> behind_trampoline(const PerfEvent& sample, const Start& callee);
+  bool is_trampoline(std::uint64_t address);
+  Unwound find_frame_pointer(const PerfEvent& sample, const ReadMemory& read, Unwound found);
   /// Not known of a file that was not opened.
   [[nodiscard]] FileId id_of(const Mapping& mapping) const;
   /// A function that has been named before: a look at a symbol table takes as long as the table.
@@ -92,15 +125,15 @@ class Unwinder {
   std::shared_ptr<PerfMap> scripts_;
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
-  std::set<std::pair<std::string, std::uint64_t>> reported_;     ///< to the session: file and load bias
   std::map<std::pair<std::uint64_t, std::string>, FileId> ids_;  ///< of the files that were opened
   std::vector<std::uint64_t> files_;                             ///< an address in each mapping
   std::uint64_t changes_ = 0;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<ReadClient> reader_;
   std::unordered_map<std::uint64_t, Frame> names_;
   std::map<std::uint64_t, std::pair<std::uint64_t, Frame>> functions_;  ///< by their begin: their end, and their name
   Frame script_frame_;  ///< the last one: memory that is no file's may be used for other code
-  HiddenCalls hidden_calls_;
+  std::unordered_map<std::uint64_t, CodeStart> starts_;
+  std::unordered_map<std::uint64_t, Called> called_;
 };
 
 }  // namespace zerotax

@@ -1,4 +1,3 @@
-#include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 
 #include <iterator>
@@ -6,7 +5,7 @@
 
 #include "base/names.h"
 #include "base/printable.h"
-#include "observe/frame_information.h"
+#include "observe/file_reader.h"
 #include "observe/libc_functions.h"
 #include "observe/unwinder.h"
 #include "os/processor.h"
@@ -72,22 +71,21 @@ const Frame& Unwinder::name(std::uint64_t address) {
     frame.module = printable(file_name(mapping->name));
     frame.function = fmt::format("{:#x}", address - mapping->begin + mapping->file_offset);
   }
-  Dwfl_Module* module = ::dwfl_addrmodule(opened(), address);
-  GElf_Addr bias = 0;
-  if (module != nullptr && mapping != nullptr && ::dwfl_module_getelf(module, &bias) != nullptr) {
-    frame.function = fmt::format("{:#x}", address - bias);  // as addr2line(1) and objdump(1) number it
-  }
-  GElf_Off offset = 0;
-  GElf_Sym symbol_entry{};
-  const char* symbol = module != nullptr
-                           ? ::dwfl_module_addrinfo(module, address, &offset, &symbol_entry, nullptr, nullptr, nullptr)
-                           : nullptr;
-  if (symbol != nullptr && !is_of_another(module, address, offset, symbol_entry)) {
-    frame.function = demangled(symbol);
-    frame.offset = offset;
-    if (symbol_entry.st_size > offset) functions_[address - offset] = {address - offset + symbol_entry.st_size, frame};
-  } else if (module != nullptr && mapping != nullptr) {
-    const CodeStart start = code_start(module, address);
+  open_files();
+  const auto answer = reader_->ask(ReadRequest::kName, MessageWriter().number(address));
+  MessageReader in(answer);
+  const bool in_file = in.number() != 0;
+  const bool is_numbered = in.number() != 0;
+  const std::uint64_t bias = in.number();
+  // As addr2line(1) and objdump(1) number it.
+  if (is_numbered && mapping != nullptr) frame.function = fmt::format("{:#x}", address - bias);
+  if (in.number() != 0) {
+    frame.function = printable(in.text());
+    frame.offset = in.number();
+    const std::uint64_t bytes = in.number();
+    if (bytes > frame.offset) functions_[address - frame.offset] = {address - frame.offset + bytes, frame};
+  } else if (in_file && mapping != nullptr) {
+    const CodeStart& start = code_start(address);
     const std::string own = libc_function(id_of(*mapping), start.in_file);
     if (!own.empty()) {
       frame.function = own;
@@ -97,11 +95,20 @@ const Frame& Unwinder::name(std::uint64_t address) {
   return names_.emplace(address, std::move(frame)).first->second;
 }
 
+const Unwinder::CodeStart& Unwinder::code_start(std::uint64_t address) {
+  const auto [known, is_new] = starts_.try_emplace(address);
+  if (!is_new) return known->second;
+  open_files();
+  const auto answer = reader_->ask(ReadRequest::kStart, MessageWriter().number(address));
+  MessageReader in(answer);
+  known->second.in_file = in.number();
+  known->second.in_memory = in.number();
+  return known->second;
+}
+
 std::uint64_t Unwinder::function_start(std::uint64_t address) {
   const Frame& frame = name(address);
-  if (frame.offset != 0) return address - frame.offset;
-  Dwfl_Module* module = ::dwfl_addrmodule(opened(), address);
-  return module != nullptr ? code_start(module, address).in_memory : 0;
+  return frame.offset != 0 ? address - frame.offset : code_start(address).in_memory;
 }
 
 Fill Unwinder::fill(const PerfEvent& sample) {
@@ -111,9 +118,8 @@ Fill Unwinder::fill(const PerfEvent& sample) {
   if (frame.function.find("bzero") != std::string::npos) return Fill::kZeros;
   if (frame.function.find("memset") == std::string::npos) return Fill::kNone;
   const Mapping* mapping = mapping_of(address);
-  Dwfl_Module* module = ::dwfl_addrmodule(opened(), address);
-  if (mapping == nullptr || module == nullptr) return Fill::kUnknown;
-  const bool ours = !libc_function(id_of(*mapping), code_start(module, address).in_file).empty();
+  if (mapping == nullptr) return Fill::kUnknown;
+  const bool ours = !libc_function(id_of(*mapping), code_start(address).in_file).empty();
   return ours && memset_keeps_its_value() ? fill_of_register(sample.registers[kSecondArgument]) : Fill::kUnknown;
 }
 

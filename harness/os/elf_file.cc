@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 #include "os/page.h"
 #include "os/regular_file.h"
@@ -27,7 +28,9 @@ bool is_elf_file(int file) {
   return ::pread(file, &begin[0], SELFMAG, 0) == SELFMAG && std::memcmp(&begin[0], ELFMAG, SELFMAG) == 0;
 }
 
-ElfFile::ElfFile(const std::string& path) : file_(open_program_file(path)) {
+ElfFile::ElfFile(const std::string& path) : ElfFile(open_program_file(path)) {}
+
+ElfFile::ElfFile(UniqueFd file) : file_(std::move(file)) {
   if (!file_ || ::elf_version(EV_CURRENT) == EV_NONE) return;
   elf_ = ::elf_begin(file_.get(), ELF_C_READ, nullptr);
   GElf_Ehdr header;
@@ -75,11 +78,10 @@ std::vector<std::string> ElfFile::needed() const {
   return libraries;
 }
 
-std::optional<std::uint64_t> ElfFile::load_bias(std::uint64_t begin, std::uint64_t file_offset) const {
-  if (!segments_) return std::nullopt;
+std::optional<std::uint64_t> load_bias_of(const ElfSegments& segments, std::uint64_t begin, std::uint64_t file_offset) {
   // Two segments may share a page of the file, which is then mapped twice: the one that is executed is meant.
   for (const bool executable : {true, false}) {
-    for (const GElf_Phdr& segment : *segments_) {
+    for (const GElf_Phdr& segment : segments) {
       const std::uint64_t first = page_floor(segment.p_offset);
       if (segment.p_type != PT_LOAD || (executable && (segment.p_flags & PF_X) == 0)) continue;
       if (file_offset < first || file_offset >= segment.p_offset + segment.p_filesz) continue;
@@ -89,22 +91,32 @@ std::optional<std::uint64_t> ElfFile::load_bias(std::uint64_t begin, std::uint64
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> ElfFile::first_address(std::uint64_t bias) const {
-  if (!segments_) return std::nullopt;
-  for (const GElf_Phdr& segment : *segments_) {
+std::optional<std::uint64_t> first_address_of(const ElfSegments& segments, std::uint64_t bias) {
+  for (const GElf_Phdr& segment : segments) {
     if (segment.p_type == PT_LOAD) return bias + page_floor(segment.p_vaddr);
   }
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> ElfFile::offset_of(std::uint64_t address) const {
-  if (!segments_) return std::nullopt;
-  for (const GElf_Phdr& segment : *segments_) {
+std::optional<std::uint64_t> offset_in(const ElfSegments& segments, std::uint64_t address) {
+  for (const GElf_Phdr& segment : segments) {
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz) {
       return address - segment.p_vaddr + segment.p_offset;
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> ElfFile::load_bias(std::uint64_t begin, std::uint64_t file_offset) const {
+  return segments_ ? load_bias_of(*segments_, begin, file_offset) : std::nullopt;
+}
+
+std::optional<std::uint64_t> ElfFile::first_address(std::uint64_t bias) const {
+  return segments_ ? first_address_of(*segments_, bias) : std::nullopt;
+}
+
+std::optional<std::uint64_t> ElfFile::offset_of(std::uint64_t address) const {
+  return segments_ ? offset_in(*segments_, address) : std::nullopt;
 }
 
 std::vector<ElfFile::Function> ElfFile::functions() const {

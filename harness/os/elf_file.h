@@ -14,11 +14,23 @@ namespace zerotax {
 /// Whether an open file begins as an ELF file does: libdwfl would unpack one that is compressed, however large that is.
 bool is_elf_file(int file);
 
+using ElfSegments = std::vector<GElf_Phdr>;
+
+/// What the loader added to the file's own addresses, from where it mapped the part at `file_offset` (a multiple of the
+/// page size) to be executed. A linker is free to give a segment another address than its place in the file: lld does.
+/// Nothing if no segment is mapped from there.
+std::optional<std::uint64_t> load_bias_of(const ElfSegments& segments, std::uint64_t begin, std::uint64_t file_offset);
+/// The first address in memory, where the loader added that; nothing if there is no segment.
+std::optional<std::uint64_t> first_address_of(const ElfSegments& segments, std::uint64_t bias);
+/// Where the byte at an address stands in the file; nothing if no segment holds it.
+std::optional<std::uint64_t> offset_in(const ElfSegments& segments, std::uint64_t address);
+
 /// A program or library file, read by libelf (elfutils): never mapped, so that a file that shrinks meanwhile
 /// causes no signal. For the driver alone: libelf allocates, and a measured process must not load it.
 class ElfFile {
  public:
   explicit ElfFile(const std::string& path);
+  explicit ElfFile(UniqueFd file);
   ~ElfFile();
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
@@ -32,12 +44,10 @@ class ElfFile {
   [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
   /// The libraries that the program asks the loader for (DT_NEEDED), as far as the file names them.
   [[nodiscard]] std::vector<std::string> needed() const;
-  /// What the loader added to the file's own addresses, from where it mapped the part at `file_offset` (a multiple of
-  /// the page size) to be executed. A linker is free to give a segment another address than its place in the file: lld
-  /// does. Nothing if no segment is mapped from there.
+  // As load_bias_of, first_address_of and offset_in say, of a file whose program headers can be read:
   [[nodiscard]] std::optional<std::uint64_t> load_bias(std::uint64_t begin, std::uint64_t file_offset) const;
-  /// The first address in memory, where the loader added that; nothing if there is no segment.
   [[nodiscard]] std::optional<std::uint64_t> first_address(std::uint64_t bias) const;
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
   struct Function {
     std::string name;
     std::uint64_t address = 0;
@@ -45,8 +55,6 @@ class ElfFile {
   };
   /// Its functions by its symbol tables, both of them; without those that only pick another (IFUNC).
   [[nodiscard]] std::vector<Function> functions() const;
-  /// Where the byte at an address stands in the file; nothing if no segment holds it.
-  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
   /// In hexadecimal; empty if there is none.
   [[nodiscard]] std::string build_id() const;
 

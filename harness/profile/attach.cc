@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/printable.h"
+#include "observe/foreign_program.h"
 #include "observe/running_process.h"
 #include "observe/tree_clock.h"
 #include "os/clock.h"
-#include "os/elf_file.h"
 #include "os/process_info.h"
 #include "os/utc.h"
 #include "profile/account.h"
@@ -20,7 +20,7 @@ SampledProcess describe_process(pid_t pid) {
   process.pid = pid;
   process.name = process_name(pid);
   process.path = printable(process_program(pid));
-  process.build_id = ElfFile(fmt::format("/proc/{}/exe", pid)).build_id();
+  process.build_id = ForeignProgram(fmt::format("/proc/{}/exe", pid)).build_id();
   if (const auto facts = process_facts(pid)) {
     process.parent = facts->parent;
     process.parent_name = process_name(facts->parent);
@@ -34,7 +34,7 @@ SampledProcess describe_program(pid_t pid, const std::string& path, const std::s
   process.pid = pid;
   process.name = printable(file_name(path));
   process.path = printable(path);
-  process.build_id = ElfFile(path).build_id();
+  process.build_id = ForeignProgram(path).build_id();
   process.parent = ::getpid();
   process.parent_name = process_name(::getpid());
   process.launched = launched;

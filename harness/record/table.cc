@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "observe/symbols.h"
+#include "observe/unread_files.h"
 #include "record/outside/table.h"
 #include "record/tax.h"
 #include "record/tax_table.h"
@@ -243,7 +244,7 @@ std::string warnings(const Record& record) {
 /// From outside there is no more.
 std::string outside_text(const Record& record) {
   std::string text = outside_head(record) + tax_text(record.tax) + outside_sites_text(record) +
-                     outside_processes(record) + script_names_lines(record.script_names) + "\n" +
+                     outside_processes(record) + script_names_lines(record.script_names) + unread_files_lines() + "\n" +
                      wrap(record.tax.advice) + outside_remarks(record);
   if (next_step(record).empty()) return text;
   return text + "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n";
@@ -272,8 +273,9 @@ std::string record_text(const Record& record) {
            warnings(record);
   }
   text += tax_text(record.tax) + returned_text(record.totals.returned) + sites(record) +
-          script_names_lines(record.script_names) + "\n" + wrap(record.tax.advice) + totals(record.totals) +
-          remarks(record) + histogram(record.histogram) + processes(record.processes) + warnings(record);
+          script_names_lines(record.script_names) + unread_files_lines() + "\n" + wrap(record.tax.advice) +
+          totals(record.totals) + remarks(record) + histogram(record.histogram) + processes(record.processes) +
+          warnings(record);
   if (!is_worth_advice(record.tax)) return text;
   return text + "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n";
 }

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "os/elf_file.h"
+#include "observe/foreign_program.h"
 #include "os/processor.h"
 #include "record/outside/functions.h"
 
@@ -76,7 +76,8 @@ Spot PlaceFinder::spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unw
   if (file.path.empty()) {
     const MappedFile mapped{mapping->begin, mapping->end, mapping->name, mapping->inode, mapping->device};
     file.path = !mapping->path.empty() ? mapping->path : opened_.find(pid, mapped);
-    file.bias = ElfFile(file.path).load_bias(mapping->begin, mapping->file_offset).value_or(mapping->begin);
+    file.bias = load_bias_of(ForeignProgram(file.path).segments(), mapping->begin, mapping->file_offset)
+                    .value_or(mapping->begin);
   }
   spot.path = file.path;
   spot.address = address - file.bias;

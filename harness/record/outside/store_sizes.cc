@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "observe/foreign_program.h"
 #include "observe/libc_functions.h"
-#include "os/elf_file.h"
 #include "os/limits.h"
 #include "os/perf_refusal.h"
 #include "os/process_info.h"
@@ -50,7 +50,7 @@ constexpr std::uint64_t kLookedAt = 64;
 constexpr std::size_t kMostOfFile = 100;
 
 /// The code there; the last function of a file may be shorter.
-std::string code_at(const ElfFile& file, std::uint64_t offset) {
+std::string code_at(const ForeignProgram& file, std::uint64_t offset) {
   std::optional<std::string> code;
   for (std::uint64_t bytes = kLookedAt; !code && bytes > 0; bytes /= 2) code = file.bytes(offset, bytes);
   return code.value_or("");
@@ -62,9 +62,9 @@ struct Known {
 };
 
 /// By their offsets in the file.
-std::map<std::uint64_t, Known> known_functions(const ElfFile& file, const FileId& id) {
+std::map<std::uint64_t, Known> known_functions(const ForeignProgram& file, const FileId& id) {
   std::map<std::uint64_t, Known> found;
-  for (const ElfFile::Function& function : file.functions()) {
+  for (const ElfFile::Function& function : file.functions({"memset", "bzero", kGoClear})) {
     const std::string own = libc_function(id, function.address);
     const std::string& name = own.empty() ? function.name : own;
     if (const auto convention = convention_of(name)) found.try_emplace(function.file_offset, Known{name, *convention});
@@ -72,14 +72,14 @@ std::map<std::uint64_t, Known> known_functions(const ElfFile& file, const FileId
   // A stripped C library names only what picks them.
   for (const auto& [name, address] : libc_functions(id)) {
     const auto convention = convention_of(name);
-    const auto offset = file.offset_of(address);
+    const auto offset = offset_in(file.segments(), address);
     if (convention && offset) found.try_emplace(*offset, Known{name, *convention});
   }
   return found;
 }
 
 /// Whether each of its calls is a call of a memset that is known, too.
-bool calls_memset(const ElfFile& file, unsigned machine, std::uint64_t offset,
+bool calls_memset(const ForeignProgram& file, unsigned machine, std::uint64_t offset,
                   const std::map<std::uint64_t, Known>& functions) {
   const auto jump = jumps_to(machine, code_at(file, offset));
   if (!jump) return false;
@@ -94,8 +94,7 @@ bool calls_memset(const ElfFile& file, unsigned machine, std::uint64_t offset,
 }  // namespace
 
 StoringFunctions storing_functions(const std::string& path) {
-  const ElfFile file(path);
-  const auto& header = file.header();
+  const ForeignProgram file(path);
   const std::map<std::uint64_t, Known> functions = known_functions(file, file_id(path));
   StoringFunctions found;
   if (functions.size() > kMostOfFile) {
@@ -103,8 +102,8 @@ StoringFunctions storing_functions(const std::string& path) {
     return found;
   }
   for (const auto& [offset, function] : functions) {
-    const bool is_ours = header && header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == kElfMachine;
-    const auto place = is_ours ? breakpoint_place(kElfMachine, code_at(file, offset)) : std::nullopt;
+    const auto place =
+        file.machine() == kElfMachine ? breakpoint_place(kElfMachine, code_at(file, offset)) : std::nullopt;
     if (!place) {
       found.unwatched.push_back(function.name);
     } else if (function.convention != StoringFunction::Convention::kBzero ||
@@ -252,7 +251,8 @@ Spot StoreSizesWatch::spot_of(pid_t pid, std::uint64_t address) {
       spot.path = files_.find(each, {mapped.begin, mapped.end, mapped.name, mapped.inode, mapped.device});
       spot.pid = each;
       // Within the call, which the address lies behind.
-      spot.address -= 1 + ElfFile(spot.path).load_bias(mapped.begin, mapped.file_offset).value_or(mapped.begin);
+      const auto bias = load_bias_of(ForeignProgram(spot.path).segments(), mapped.begin, mapped.file_offset);
+      spot.address -= 1 + bias.value_or(mapped.begin);
       return spot;
     }
   }

@@ -1,4 +1,4 @@
-#include "observe/hidden_calls.h"
+#include "observe/process/hidden_calls.h"
 
 #include <gelf.h>
 
@@ -97,18 +97,17 @@ std::uint64_t defined_in(Dwfl_Module* module, const std::string& name) {
 
 }  // namespace
 
-void HiddenCalls::forget() {
-  by_return_.clear();
-  by_name_.clear();
-}
-
-const HiddenCalls::Target* HiddenCalls::definition(Dwfl* session, const std::string& name,
+const HiddenCalls::Target* HiddenCalls::definition(const FindModule& find, const std::string& name,
                                                    const std::vector<std::uint64_t>& files) {
+  if (files != files_) {
+    files_ = files;
+    by_name_.clear();
+  }
   const auto known = by_name_.find(name);
   if (known != by_name_.end()) return &known->second;
   Target target{name, "", 0};
   for (const std::uint64_t file : files) {
-    Dwfl_Module* module = ::dwfl_addrmodule(session, file);
+    Dwfl_Module* module = find(file);
     if (module == nullptr) continue;
     const char* path = ::dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
     const std::string label = path != nullptr ? file_name(path) : "";
@@ -121,16 +120,13 @@ const HiddenCalls::Target* HiddenCalls::definition(Dwfl* session, const std::str
   return &by_name_.emplace(name, std::move(target)).first->second;
 }
 
-const HiddenCalls::Target* HiddenCalls::called_before(Dwfl* session, std::uint64_t address,
+const HiddenCalls::Target* HiddenCalls::called_before(const FindModule& find, std::uint64_t address,
                                                       const std::vector<std::uint64_t>& files) {
-  const auto known = by_return_.find(address);
-  if (known != by_return_.end()) return known->second;
-  Dwfl_Module* module = ::dwfl_addrmodule(session, address - 1);
+  Dwfl_Module* module = find(address - 1);
   const std::string name = module != nullptr ? name_called(module, address) : "";
-  const Target* target = is_of_family(name.c_str()) ? definition(session, name, files) : nullptr;
-  if (target != nullptr && target->address == 0) target = nullptr;
-  by_return_.emplace(address, target);
-  return target;
+  if (!is_of_family(name.c_str())) return nullptr;
+  const Target* target = definition(find, name, files);
+  return target->address != 0 ? target : nullptr;
 }
 
 }  // namespace zerotax

@@ -1,4 +1,4 @@
-#include "observe/frame_information.h"
+#include "observe/process/frame_information.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

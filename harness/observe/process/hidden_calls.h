@@ -3,12 +3,15 @@
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace zerotax {
+
+/// The module at an address, or nullptr.
+using FindModule = std::function<Dwfl_Module*(std::uint64_t address)>;
 
 /// Finds calls of malloc's family that have left no frame: a function that ends by jumping to another, as glibc's
 /// calloc does to memset, is replaced on the stack by that one. But the call itself is behind it, in its caller's code,
@@ -23,14 +26,12 @@ class HiddenCalls {
 
   /// The target of the call before a return address, if that is a function of malloc's family. `files`: an address in
   /// each, in the order in which they were loaded, which is that in which a symbol is looked up.
-  const Target* called_before(Dwfl* session, std::uint64_t address, const std::vector<std::uint64_t>& files);
-  /// Something else was loaded.
-  void forget();
+  const Target* called_before(const FindModule& find, std::uint64_t address, const std::vector<std::uint64_t>& files);
 
  private:
-  const Target* definition(Dwfl* session, const std::string& name, const std::vector<std::uint64_t>& files);
+  const Target* definition(const FindModule& find, const std::string& name, const std::vector<std::uint64_t>& files);
 
-  std::map<std::uint64_t, const Target*> by_return_;
+  std::vector<std::uint64_t> files_;  ///< by which the names below are known
   std::map<std::string, Target> by_name_;
 };
 

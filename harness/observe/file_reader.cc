@@ -1,0 +1,344 @@
+#include "observe/file_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <utility>
+
+#include "base/one_line.h"
+#include "base/printable.h"
+#include "base/wrap.h"
+#include "observe/unread_files.h"
+#include "os/child.h"
+#include "os/clock.h"
+#include "os/page.h"
+#include "os/stopped.h"
+#include "run/allocators.h"
+
+namespace zerotax {
+namespace {
+
+constexpr int kLookMs = 20;
+constexpr int kStartMs = 10'000;
+/// CPU time that one file may take beyond what is answered at once. With each file that exceeds it, it is halved, so
+/// that many of them take no longer than two.
+constexpr std::int64_t kMostNs = 4'000'000'000;
+constexpr std::int64_t kLeastNs = 50'000'000;
+/// Time on the wall without an answer, in the same way: of a process that is stopped, or waits for a file system.
+constexpr std::int64_t kMostWallTimes = 2;
+/// Resident memory that is no file's. kReadMemory limits what is allocated; this is for whatever escapes it.
+constexpr std::uint64_t kMostResident = std::uint64_t{768} << 20;
+/// Processes that ended though they read no file.
+constexpr unsigned kMostUnexplained = 64;
+constexpr int kMostTries = 64;
+constexpr std::size_t kFilesKept = 64;
+
+std::int64_t cpu_ns_of(pid_t pid) {
+  clockid_t clock{};
+  return ::clock_getcpuclockid(pid, &clock) == 0 ? clock_ns(clock) : 0;
+}
+
+std::uint64_t anonymous_bytes(pid_t pid) {
+  std::uint64_t size = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t of_files = 0;
+  std::ifstream(fmt::format("/proc/{}/statm", pid)) >> size >> resident >> of_files;
+  return resident > of_files ? (resident - of_files) * page_bytes() : 0;
+}
+
+}  // namespace
+
+FileReader& FileReader::shared() {
+  static FileReader reader;
+  return reader;
+}
+
+FileReader::~FileReader() {
+  if (owner_ != ::getpid()) return;
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+  if (pid_ > 0) ended_.push_back(pid_);
+  for (const pid_t pid : ended_) {
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+}
+
+void FileReader::start() {
+  const std::lock_guard lock(mutex_);
+  run();
+}
+
+pid_t FileReader::pid() {
+  const std::lock_guard lock(mutex_);
+  return pid_;
+}
+
+std::string FileReader::why_unread(const ForeignFile& file) {
+  const std::lock_guard lock(mutex_);
+  return !file.why.empty() ? file.why : unavailable_;
+}
+
+std::string unread_files_lines() { return FileReader::shared().problem_lines(); }
+
+std::string FileReader::problem_lines() {
+  const std::lock_guard lock(mutex_);
+  std::string lines;
+  const auto add = [&](const std::string& line) { lines += wrap("! " + line, "", "  "); };
+  if (!unavailable_.empty()) add("functions have no names: " + unavailable_);
+  for (const auto& [identity, file] : files_) {
+    if (!file->why.empty())
+      add(fmt::format("functions of {} have no names: {}", one_line(printable(file->origin.name)), file->why));
+  }
+  return lines;
+}
+
+std::shared_ptr<ForeignFile> FileReader::file(UniqueFd opened, const FileOrigin& origin) {
+  const std::lock_guard lock(mutex_);
+  if (files_.size() > kFilesKept) {
+    std::erase_if(files_, [](const auto& each) { return each.second.use_count() == 1 && each.second->why.empty(); });
+  }
+  struct stat status {};
+  static_cast<void>(::fstat(opened.get(), &status));
+  std::shared_ptr<ForeignFile>& file = files_[{status.st_dev, status.st_ino, in_ns(status.st_ctim)}];
+  if (!file) {
+    file = std::make_shared<ForeignFile>();
+    file->fd = std::move(opened);
+    file->origin = origin;
+    file->number = ++last_file_;
+  }
+  return file;
+}
+
+/// Returns why it could not be started; empty: it runs.
+std::string FileReader::spawn() {
+  const std::string program = program_.empty() ? helper_program("read-files") : program_;
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, &ends[0]) != 0) return "no socket for read-files";
+  MessageSocket ours{UniqueFd(ends[0])};
+  // Above the numbers that the process has them under.
+  const UniqueFd first(ends[1]);
+  const UniqueFd theirs(::fcntl(first.get(), F_DUPFD_CLOEXEC, kReadPage + 1));
+  const UniqueFd memory(::memfd_create("read-files", MFD_CLOEXEC));
+  const UniqueFd page(::fcntl(memory.get(), F_DUPFD_CLOEXEC, kReadPage + 1));
+  if (!theirs || !page || ::ftruncate(page.get(), static_cast<off_t>(page_bytes())) != 0) return "no memory to share";
+  if (current_ != nullptr) ::munmap(current_, page_bytes());
+  void* shared = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
+  current_ = shared != MAP_FAILED ? static_cast<std::atomic<std::uint32_t>*>(shared) : nullptr;
+  if (current_ == nullptr) return "no memory to share";
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", standard == STDIN_FILENO ? O_RDONLY : O_WRONLY,
+                                       0);
+  }
+  ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), kReadSocket);
+  ::posix_spawn_file_actions_adddup2(&actions, page.get(), kReadPage);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, kReadPage + 1);
+  // Ctrl-C is for the command, which may still have something to name. A caller may have blocked or ignored signals.
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  sigset_t none;
+  sigset_t all;
+  ::sigemptyset(&none);
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  std::string name = "read-files";
+  char* const argv[] = {name.data(), nullptr};
+  char* const environment[] = {nullptr};
+  const int failure = ::posix_spawn(&pid_, program.c_str(), &actions, &attributes, &argv[0], &environment[0]);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (failure != 0) {
+    pid_ = -1;
+    return fmt::format("read-files, which reads program files, cannot be started: {}", std::strerror(failure));
+  }
+  socket_ = std::move(ours);
+  pollfd greeting{socket_.fd(), POLLIN, 0};
+  if (::poll(&greeting, 1, kStartMs) == 1 && socket_.receive(nullptr)) return "";
+  const std::string why = why_ended();
+  end("", false);
+  return fmt::format("read-files, which reads program files, ended at its start: {}", why);
+}
+
+bool FileReader::run() {
+  if (pid_ > 0) return true;
+  if (!unavailable_.empty()) return false;
+  owner_ = ::getpid();
+  unavailable_ = spawn();
+  if (!unavailable_.empty()) return false;
+  if (generation_++ == 0) limit_ns_ = kMostNs;
+  return true;
+}
+
+std::string FileReader::why_ended() const {
+  siginfo_t info{};
+  // It has ended already, or is about to. Its end is left to be waited for once more (FileReader::ended_).
+  for (int i = 0; i < 100; ++i) {
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0) break;
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  if (info.si_pid == 0) return "reading it went wrong";
+  if (info.si_code != CLD_EXITED) return fmt::format("reading it ended the reader ({})", signal_name(info.si_status));
+  if (info.si_status == kReadNoMemory) return fmt::format("reading it takes more than {} MiB", kReadMemory >> 20);
+  return fmt::format("reading it ended the reader (status {})", info.si_status);
+}
+
+void FileReader::end(const std::string& why, bool certainly) {
+  ::kill(pid_, SIGKILL);
+  ended_.push_back(std::exchange(pid_, -1));
+  socket_ = {};
+  ForeignFile* file = numbered(current_->load());
+  if (file != nullptr) {
+    if (++file->failures >= 2 || certainly) file->why = why;
+  } else if (++unexplained_ > kMostUnexplained) {
+    unavailable_ = "read-files, which reads program files, ended too often";
+  }
+}
+
+bool FileReader::is_over_limit(std::int64_t begin_ns, std::int64_t& cpu_ns) {
+  const std::int64_t cpu = cpu_ns_of(pid_);
+  const std::int64_t used = cpu_ns != 0 ? cpu - cpu_ns : 0;
+  if (cpu_ns == 0) cpu_ns = cpu;
+  const std::int64_t wall = monotonic_ns() - begin_ns;
+  const ForeignFile* file = numbered(current_->load());
+  const std::int64_t before = file != nullptr ? file->slow_ns : 0;
+  if (before + used > limit_ns_ || wall > kMostWallTimes * limit_ns_) {
+    // One that hardly ran waits for a file system, or for a processor.
+    const bool ran = before + used > limit_ns_ / 8;
+    end(ran ? fmt::format("reading it takes more than {:.2g} s", static_cast<double>(limit_ns_) / 1e9)
+            : fmt::format("its reader waited for {:.2g} s", static_cast<double>(wall) / 1e9),
+        ran);
+    if (ran) limit_ns_ = std::max(limit_ns_ / 2, kLeastNs);
+    return true;
+  }
+  // It is in no group of ours, which Ctrl-Z may have stopped.
+  if (stopped_by(pid_) != 0) {
+    end("its reader was stopped", false);
+    return true;
+  }
+  if (anonymous_bytes(pid_) <= kMostResident) return false;
+  end(fmt::format("reading it takes more than {} MiB", kMostResident >> 20), false);
+  return true;
+}
+
+void FileReader::send_debug_file(MessageReader& question) {
+  const ForeignFile* file = numbered(static_cast<std::uint32_t>(question.number()));
+  DebugFile wanted;
+  wanted.shared = question.number() != 0;
+  for (const char each : question.text()) wanted.build_id += fmt::format("{:02x}", static_cast<unsigned char>(each));
+  wanted.link = question.text();
+  const std::uint64_t skip = question.number();
+  const UniqueFd found = file != nullptr ? open_debug_file(file->origin, wanted, skip) : UniqueFd();
+  socket_.send(MessageWriter().number(found ? 1 : 0).bytes(), found.get());
+}
+
+ForeignFile* FileReader::numbered(std::uint32_t number) {
+  const auto found =
+      std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.second->number == number; });
+  return number != 0 && found != files_.end() ? found->second.get() : nullptr;
+}
+
+std::optional<std::string> FileReader::wait_for_answer() {
+  const std::int64_t begin = monotonic_ns();
+  std::int64_t cpu = 0;  ///< of the process, when it was first waited for longer
+  for (;;) {
+    pollfd wait{socket_.fd(), POLLIN, 0};
+    const int ready = ::poll(&wait, 1, kLookMs);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      if (is_over_limit(begin, cpu)) return std::nullopt;
+      continue;
+    }
+    const auto message = socket_.receive(nullptr);
+    if (!message) {
+      end(why_ended(), false);
+      return std::nullopt;
+    }
+    MessageReader in(*message);
+    if (in.number() == static_cast<std::uint64_t>(ReadAnswer::kDebugFile)) {
+      send_debug_file(in);
+      continue;
+    }
+    ForeignFile* slow = cpu != 0 ? numbered(current_->load()) : nullptr;
+    if (slow != nullptr) slow->slow_ns += cpu_ns_of(pid_) - cpu;
+    return std::string(message->substr(std::min(message->size(), sizeof(std::uint64_t))));
+  }
+}
+
+std::optional<std::string> FileReader::exchange(std::uint64_t session, ReadRequest what, const MessageWriter& rest,
+                                                const ForeignFile* file) {
+  const std::uint32_t number = file != nullptr ? file->number : 0;
+  MessageWriter request;
+  request.number(static_cast<std::uint64_t>(what)).number(session).number(number).all(rest);
+  current_->store(0);
+  if (!socket_.send(request.bytes(), file != nullptr ? file->fd.get() : -1)) {
+    end(why_ended(), false);
+    return std::nullopt;
+  }
+  return wait_for_answer();
+}
+
+std::optional<std::string> FileReader::ask(ReadClient& client, ReadRequest what, const MessageWriter& rest,
+                                           ForeignFile* file) {
+  const std::lock_guard lock(mutex_);
+  if (client.session_ == 0) client.session_ = ++last_session_;
+  for (int i = 0; i < kMostTries; ++i) {
+    if ((file != nullptr && !file->why.empty()) || !run()) return std::nullopt;
+    const bool known =
+        client.generation_ == generation_ ||
+        std::all_of(client.parts_.begin(), client.parts_.end(), [&](const ReadClient::Part& part) {
+          return !part.file->why.empty() || exchange(client.session_, part.what, part.rest, part.file.get());
+        });
+    if (!known) continue;
+    client.generation_ = generation_;
+    if (auto answer = exchange(client.session_, what, rest, file)) return answer;
+  }
+  return std::nullopt;
+}
+
+void FileReader::forget(const ReadClient& client) {
+  const std::lock_guard lock(mutex_);
+  if (pid_ > 0 && client.generation_ == generation_)
+    exchange(client.session_, ReadRequest::kEnd, MessageWriter(), nullptr);
+}
+
+ReadClient::~ReadClient() { reader_.forget(*this); }
+
+std::optional<std::string> ReadClient::add(ReadRequest what, const std::shared_ptr<ForeignFile>& file,
+                                           const MessageWriter& rest) {
+  auto answer = reader_.ask(*this, what, rest, file.get());
+  const bool known = std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+    return part.file == file && part.rest.bytes() == rest.bytes();
+  });
+  if (answer && !known) parts_.push_back({what, file, rest});
+  return answer;
+}
+
+std::optional<std::string> ReadClient::ask(ReadRequest what, const MessageWriter& rest) {
+  return reader_.ask(*this, what, rest, nullptr);
+}
+
+std::optional<std::string> ReadClient::ask_about(FileReader& reader, ForeignFile& file, ReadRequest what,
+                                                 const MessageWriter& rest) {
+  ReadClient client(reader);
+  return reader.ask(client, what, rest, &file);
+}
+
+}  // namespace zerotax

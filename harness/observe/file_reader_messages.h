@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zerotax {
+
+// Messages between FileReader and its process (observe/process): each request gets one answer. Between them the process
+// may ask for a file of debug information, any number of times.
+
+/// First number of a request. The number of a session follows, then that of the file concerned (0: of none), then:
+enum class ReadRequest : std::uint64_t {
+  kMap = 1,  ///< with the file: its name, its path, where it is mapped, from which offset. Answer: 1 and the load bias,
+             ///< or 0
+  kOpen,     ///< with the file, which is not mapped: its path. Answer: 1 and the build-id, or 0
+  kUnwind,   ///< registers, a mask of those that are known, whether the place is exact, bytes of the stack. Answer:
+             ///< frames
+  kName,     ///< an address. Answer: see SymbolAnswer
+  kStart,    ///< an address. Answer: CodeStart's fields
+  kRule,     ///< an address. Answer: FrameRule's fields
+  kCalled,   ///< an address, and one in each file. Answer: 1, a name, a module, an address; or 0
+  kPlace,    ///< an address of a file that is not mapped. Answer: 1 and the function, or 0; 1, source and line, or 0
+  kHeaders,  ///< with the file. Answer: the machine, the number of segments, the segments as text each, the build-id
+  kFunctions,  ///< with the file: words. Answer: functions whose name has one of them
+  kEnd,        ///< The session is over. Answer: nothing
+};
+
+/// First number of what the process sends.
+enum class ReadAnswer : std::uint64_t {
+  kDone = 1,
+  /// Number of a file, DebugFile's fields, and how many files to skip follow. The answer is 1 with a descriptor, or 0.
+  kDebugFile,
+};
+
+/// Descriptors of the process.
+inline constexpr int kReadSocket = 3;
+inline constexpr int kReadPage = 4;
+
+/// Exit status of the process where memory is exhausted.
+inline constexpr int kReadNoMemory = 77;
+
+/// Bytes that it may use for what it finds in files; the files themselves are mapped besides.
+inline constexpr std::uint64_t kReadMemory = std::uint64_t{512} << 20;
+
+/// Frames of one stack, at most: what matters is near the top.
+inline constexpr std::size_t kMostFrames = 192;
+
+}  // namespace zerotax

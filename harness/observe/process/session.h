@@ -1,0 +1,76 @@
+#pragma once
+
+#include <elfutils/libdwfl.h>
+
+#include <atomic>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "observe/process/hidden_calls.h"
+#include "os/message.h"
+#include "os/processor.h"
+#include "os/unique_fd.h"
+
+namespace zerotax {
+
+/// Opens what unwinding needs besides the files: while this process may still open files.
+void prepare_unwinding();
+
+/// The files of one process, at the places where it has mapped them, or one file that is not mapped. elfutils' libdwfl
+/// does both the unwinding and the names. Each function takes what it needs off a request, and adds its answer.
+class ReadSession {
+ public:
+  explicit ReadSession(std::atomic<std::uint32_t>& current) : current_(current) {}
+  ~ReadSession();
+  ReadSession(const ReadSession&) = delete;
+  ReadSession& operator=(const ReadSession&) = delete;
+
+  void map(MessageReader& in, UniqueFd file, MessageWriter& out);
+  void open(MessageReader& in, UniqueFd file, MessageWriter& out);
+  void unwind(MessageReader& in, MessageWriter& out);
+  void name(MessageReader& in, MessageWriter& out);
+  void start(MessageReader& in, MessageWriter& out);
+  void rule(MessageReader& in, MessageWriter& out);
+  void called(MessageReader& in, MessageWriter& out);
+  void place(MessageReader& in, MessageWriter& out);
+
+  std::uint64_t file_bytes = 0;  ///< of its open files
+
+ private:
+  struct Frame {
+    std::uint64_t address = 0;  ///< of an instruction: one less than a return address
+    bool exact = false;
+    bool in_file = false;
+    std::uint64_t known = 0;  ///< of the registers below, which are those that a function keeps, and the stack pointer
+    Registers registers{};
+  };
+
+  void begin(const Dwfl_Callbacks& callbacks);
+  /// The module at an address; its file is the one that is being parsed from now on.
+  Dwfl_Module* module_at(std::uint64_t address);
+
+  static pid_t next_thread(Dwfl* dwfl, void* argument, void** thread);
+  static bool read_memory(Dwfl* dwfl, Dwarf_Addr address, Dwarf_Word* word, void* argument);
+  static bool set_registers(Dwfl_Thread* thread, void* argument);
+  static int on_frame(Dwfl_Frame* frame, void* argument);
+
+  std::atomic<std::uint32_t>& current_;
+  Dwfl* dwfl_ = nullptr;
+  bool attached_ = false;
+  std::set<std::pair<std::uint32_t, std::uint64_t>> mapped_;  ///< numbers of files, and their load bias
+  HiddenCalls hidden_calls_;
+  // Of the one file that is not mapped.
+  Dwfl_Module* file_ = nullptr;
+  std::uint64_t bias_ = 0;  ///< to be added to an address of the file
+  // Of the stack that is being unwound.
+  Registers registers_{};
+  std::uint64_t known_ = 0;
+  bool exact_ = true;
+  std::string_view stack_;
+  std::vector<Frame> frames_;
+};
+
+}  // namespace zerotax
