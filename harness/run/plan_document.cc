@@ -44,16 +44,16 @@ PointSpec point_from_json(const Json& json, const Plan& plan) {
                    "measure again into a new folder");
 }
 
-constexpr const char* kAnew = "measure again into a new folder";
+constexpr const char* kMeasureAgain = "measure again into a new folder";
 
 /// Prints what a plan chooses: libraries are code. Throws UsageError for what a plan of another user, or from a
 /// download, could choose.
 void announce_allocator(const std::string& file, const Allocator& allocator) {
-  announce_variables(file, allocator.name, allocator.env, kAnew);
+  announce_variables(file, allocator.name, allocator.env, kMeasureAgain);
   if (!allocator.preload) return;
   const std::string& library = *allocator.preload;
   if (!library.starts_with('/')) {
-    throw UsageError(fmt::format("the plan names the library {}, which is no absolute path", library), kAnew);
+    throw UsageError(fmt::format("the plan names the library {}, which is no absolute path", library), kMeasureAgain);
   }
   for (const std::string& each : {file, library}) {
     if (is_of_trusted_user(each)) continue;
