@@ -6,21 +6,22 @@
 namespace zerotax::record {
 namespace {
 
-/// Bytes, events or nanoseconds of one process: an EiB, or 36 years.
+/// Bytes or events of one process: an EiB. Times are not asked: a program may set the clock that it reads.
 constexpr std::uint64_t kMostCount = std::uint64_t{1} << 60;
 constexpr std::uint32_t kAllGaps = kMadeCode | (kNoUsableSize * 2 - 1);
 
-bool are_counts(std::initializer_list<std::uint64_t> values) {
+bool all_counts(std::initializer_list<std::uint64_t> values) {
   return std::all_of(values.begin(), values.end(), [](std::uint64_t value) { return value < kMostCount; });
 }
 
-/// Whether all words of a struct of counts from an offset on are counts.
-template <typename Counts>
-bool are_counts_from(const Counts& counts, std::size_t offset) {
-  static_assert(sizeof(Counts) % sizeof(std::uint64_t) == 0);
-  for (; offset < sizeof(Counts); offset += sizeof(std::uint64_t)) {
+/// Whether all words of a row of counts are.
+template <typename Row>
+bool are_counts(const Row& row) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  static_assert(sizeof(Row) % kWord == 0);
+  for (std::size_t at = 0; at < sizeof(Row); at += kWord) {
     std::uint64_t word = 0;
-    std::memcpy(&word, reinterpret_cast<const char*>(&counts) + offset, sizeof word);
+    std::memcpy(&word, reinterpret_cast<const char*>(&row) + at, kWord);
     if (word >= kMostCount) return false;
   }
   return true;
@@ -29,9 +30,9 @@ bool are_counts_from(const Counts& counts, std::size_t offset) {
 bool is_whole(const Holdings& holdings) {
   if (holdings.closed > 1 || holdings.samples_used > kFaultSamples) return false;
   for (const FaultSample& sample : holdings.samples) {
-    if (!are_counts_from(sample, 0)) return false;
+    if (!all_counts({sample.bytes, sample.faults})) return false;
   }
-  return are_counts({holdings.at_start_bytes, holdings.faults_at_open, holdings.last_bytes, holdings.peak_bytes,
+  return all_counts({holdings.at_start_bytes, holdings.faults_at_open, holdings.last_bytes, holdings.peak_bytes,
                      holdings.returned_bytes, holdings.returned_huge_bytes, holdings.returned_copies,
                      holdings.shared_bytes, holdings.lost_blocks, holdings.own_bytes, holdings.own_faults,
                      holdings.peak_live_bytes, holdings.kept_peak_live_bytes, holdings.at_end_bytes,
@@ -47,11 +48,11 @@ bool is_whole(Module& module) {
 bool is_whole(const Site& site) {
   if (site.ready == 0) return true;
   // By what failed, any number of bytes may have been requested.
-  bool whole = site.ready == 1 && site.kind < SiteKind::kFault && site.depth <= kFrames &&
-               are_counts({site.calls, site.zeroed_bytes, site.redundant_bytes, site.zero_ns, site.zero_faults,
-                           site.sampled_zeroed_bytes, site.sampled_redundant_bytes, site.kernel_zeroed_bytes,
-                           site.refilled_bytes, site.first_pages.bytes, site.first_pages.events, site.growth.bytes,
-                           site.growth.events});
+  bool whole =
+      site.ready == 1 && site.kind < SiteKind::kFault && site.depth <= kFrames &&
+      all_counts({site.calls, site.zeroed_bytes, site.redundant_bytes, site.zero_faults, site.sampled_zeroed_bytes,
+                  site.sampled_redundant_bytes, site.kernel_zeroed_bytes, site.refilled_bytes, site.first_pages.bytes,
+                  site.first_pages.events, site.growth.bytes, site.growth.events});
   for (const auto& bytes : site.returned) whole = whole && bytes < kMostCount;
   return whole;
 }
@@ -59,12 +60,24 @@ bool is_whole(const Site& site) {
 bool is_whole(const ThreadBlock& block) {
   if (block.state == BlockState::kFree) return true;
   if (block.state.load() > BlockState::kEnded || block.merged > ~std::uint32_t{0} / 2) return false;
+  // By what failed, any number of bytes may have been asked for.
   for (const auto& kind : block.calls) {
     for (const CallRow& row : kind) {
       if (row.calls >= kMostCount) return false;
     }
   }
-  return are_counts_from(static_cast<const Tally&>(block), offsetof(Tally, zeroed));
+  for (const auto& cause : block.returned) {
+    for (const ReturnRow& row : cause) {
+      if (!all_counts({row.calls, row.bytes})) return false;
+    }
+  }
+  for (const ZeroCost& cost : block.cost) {
+    if (!all_counts({cost.bytes, cost.faults})) return false;
+  }
+  return are_counts(block.zeroed) && are_counts(block.filled) && are_counts(block.small_returns) &&
+         all_counts({block.sampled_stores, block.sampled_bytes, block.sampled_redundant_bytes, block.unseen_calls,
+                     block.unseen_bytes, block.free_calls, block.mapping_calls, block.sampled_returns,
+                     block.huge_blocks, block.huge_examined_bytes, block.huge_written_bytes, block.offered_bytes});
 }
 
 template <typename Rows>
