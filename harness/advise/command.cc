@@ -69,10 +69,6 @@ void check_numbers(const Options& options) {
   if (!(options.memory >= 1) || options.memory > 1e6) {
     throw UsageError(fmt::format("invalid --memory {:g}", options.memory), "give a ratio of 1 or more");
   }
-  if (!(options.timeout > 0) || options.timeout > 86'400) {
-    throw UsageError(fmt::format("invalid --timeout {:g}", options.timeout),
-                     "give seconds, more than 0 and at most 86400");
-  }
   if (options.self_test < 0 || options.self_test > 10'000) {
     throw UsageError(fmt::format("invalid --self-test {}", options.self_test), "give 1 to 10000");
   }

@@ -36,10 +36,6 @@ ExitStatus bench(const Options& options) {
   if (words.empty()) {
     throw UsageError("no command is given", "put it after --, as in zerotax bench -- ./benchmark");
   }
-  if (!(options.timeout_s > 0) || options.timeout_s > 86'400) {
-    throw UsageError(fmt::format("invalid --timeout {:g}", options.timeout_s),
-                     "give seconds, more than 0 and at most 86400");
-  }
   constexpr std::int64_t kMostRounds = 200;
   if (options.rounds < static_cast<std::int64_t>(fewest_rounds(1)) || options.rounds > kMostRounds) {
     throw UsageError(fmt::format("--rounds {} cannot prove anything", options.rounds),

@@ -95,6 +95,25 @@ Argument& Argument::in_range(double low, double high) {
   return *this;
 }
 
+Argument& Argument::checked_by(std::function<void(const std::string&)> check) {
+  const auto checked = [check = std::move(check)](std::string& word) {
+    check(word);
+    return std::string();
+  };
+  option_->check(CLI::Validator(checked, ""));
+  return *this;
+}
+
+Argument& Argument::seconds() {
+  constexpr double kDay = 86'400;
+  return checked_by([name = name()](const std::string& word) {
+    double number = 0;
+    // A word that is no number has an error of its own.
+    if (!CLI::detail::lexical_cast(word, number) || (number > 0 && number <= kDay)) return;
+    throw UsageError(fmt::format("invalid {} {}", name, word), "give seconds, more than 0 and at most 86400");
+  });
+}
+
 Argument& Argument::positive() {
   option_->check(CLI::PositiveNumber);
   return *this;

@@ -35,6 +35,10 @@ class Argument {
   /// What --help calls its value: "SIZE".
   Argument& shown_as(const std::string& value);
   Argument& in_range(double low, double high);
+  /// Any word that a function does not throw UsageError for.
+  Argument& checked_by(std::function<void(const std::string&)> check);
+  /// Seconds that something may take: above zero, and a day at most.
+  Argument& seconds();
   /// Above zero.
   Argument& positive();
   /// Not in --help, the manual page or completion.

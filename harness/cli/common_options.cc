@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "cli/stream_options.h"
+#include "run/allocators.h"
 
 namespace zerotax {
 namespace {
@@ -40,12 +41,15 @@ const std::vector<std::string>& usual_sizes() {
 
 Argument add_allocators(Arguments& arguments, std::vector<std::string>& values, const std::string& fallback) {
   return arguments.option("--allocator", values, worded(kAllocator, repeatable(), fallback))
+      .checked_by(check_allocator_word)
       .shown_as("NAME[=PATH]")
       .repeatable();
 }
 
 Argument add_allocator(Arguments& arguments, std::string& value, const std::string& fallback) {
-  return arguments.option("--allocator", value, worded(kAllocator, "", fallback)).shown_as("NAME[=PATH]");
+  return arguments.option("--allocator", value, worded(kAllocator, "", fallback))
+      .checked_by(check_allocator_word)
+      .shown_as("NAME[=PATH]");
 }
 
 Argument add_env(Arguments& arguments, std::vector<std::string>& values, const std::string& more) {
@@ -54,6 +58,7 @@ Argument add_env(Arguments& arguments, std::vector<std::string>& values, const s
 
 Argument add_timeout(Arguments& arguments, double& seconds) {
   return arguments.option("--timeout", seconds, "time limit of each measured process, in seconds")
+      .seconds()
       .shown_as("SECONDS")
       .with_default();
 }

@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -20,6 +23,7 @@
 #include "os/machine_trouble.h"
 #include "os/print.h"
 #include "os/standard_streams.h"
+#include "os/working_folder.h"
 #include "run/interrupt.h"
 
 namespace {
@@ -38,6 +42,16 @@ int fail(const std::string& problem, const std::string& remedy, zerotax::ExitSta
 
 int fail(const zerotax::Error& failure) { return fail(failure.what(), failure.remedy(), failure.status()); }
 
+/// If that is why a path could not be used.
+std::optional<zerotax::UsageError> working_folder_error() {
+  try {
+    zerotax::require_working_folder();
+  } catch (const zerotax::UsageError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
 int fail_to_write(int error) {
   if (error == EPIPE) {
     told = true;
@@ -45,6 +59,20 @@ int fail_to_write(int error) {
   }
   return fail(fmt::format("cannot write standard output: {}", std::strerror(error)),
               "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);
+}
+
+/// For an exception that nothing can catch, as of a destructor. Allocates nothing.
+[[noreturn]] void end_at_once() {
+  const char* why =
+      "zerotax: it ended by an exception: this is a defect in zerotax: please report it with the command line\n";
+  try {
+    if (const std::exception_ptr present = std::current_exception()) std::rethrow_exception(present);
+  } catch (const std::bad_alloc&) {
+    why = "zerotax: zerotax itself ran out of memory: free some memory, or raise ulimit -v\n";
+  } catch (...) {
+  }
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, why, std::strlen(why));
+  ::_exit(static_cast<int>(zerotax::ExitStatus::kMachine));
 }
 
 /// Parses the command line and carries it out. Returns the exit status.
@@ -78,12 +106,15 @@ int run(int argc, char** argv) {
   } catch (const zerotax::Stop&) {
     zerotax::say_interrupted("nothing was written");
   } catch (const zerotax::Error& failure) {
-    return fail(failure);
+    // Where a signal ended work in its midst, what is missing then is not this machine's fault.
+    if (zerotax::interrupted() == 0 || failure.status() != zerotax::ExitStatus::kMachine) return fail(failure);
+    zerotax::say_interrupted(zerotax::one_line(failure.what()));
   } catch (const std::bad_alloc&) {
     return fail(zerotax::call_trouble("zerotax itself ran out of memory", ENOMEM));
   } catch (const std::system_error& failure) {
     const int error = failure.code().value();
     if (error == EPIPE || std::ferror(stdout) != 0) return fail_to_write(error);
+    if (const auto gone = error == ENOENT ? working_folder_error() : std::nullopt) return fail(*gone);
     // EAGAIN means that a thread could not be started, mostly for lack of addresses for its stack. All other errors
     // concern a file.
     const bool few_addresses = zerotax::resource_limit(RLIMIT_AS).has_value();
@@ -101,6 +132,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_terminate(end_at_once);
   zerotax::secure_standard_streams();
   zerotax::catch_interrupts();
   const int status = run(argc, argv);

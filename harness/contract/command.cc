@@ -4,6 +4,7 @@
 #include <memory>
 #include <sstream>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/colour.h"
@@ -26,7 +27,7 @@ constexpr const char* kExamples =
     "  zerotax contract --seconds 1 --junit contract.xml\n"
     "  zerotax contract --results from-the-sandbox.jsonl\n"
     "  zerotax contract --under qemu-x86_64-static --report qemu-report\n"
-    "Exit status: 1 if a promise is broken.\n";
+    "Exit status: 1 if a promise is broken; 3 if none could be tested, or the suite ended without a verdict on one.\n";
 
 struct Options {
   bool list = false;
@@ -63,6 +64,20 @@ std::string subject_of(const Options& options, const Results& all) {
                     : "this kernel";
 }
 
+/// Throws MachineError if tests are missing: a kernel that was not tested has kept no promise.
+void check_tested(const std::vector<Result>& results) {
+  const auto ended =
+      std::count_if(results.begin(), results.end(), [](const Result& each) { return each.without_verdict; });
+  if (ended > 0) {
+    throw MachineError(fmt::format("the suite ended without a verdict on {}",
+                                   format_counted(static_cast<std::uint64_t>(ended), "promise")),
+                       "see how it ended in the table, and whether the command of --under runs other static programs");
+  }
+  if (is_nothing_tested(results)) {
+    throw MachineError("no promise could be tested here", "see in the table what is missing");
+  }
+}
+
 ExitStatus show(const Options& options, const Results& all, const Request& request) {
   const exchange::OutcomeList outcomes = contract_outcomes(all.results);
   options.exchange.write(outcomes, contract_json(all, request));
@@ -72,7 +87,9 @@ ExitStatus show(const Options& options, const Results& all, const Request& reque
     const std::vector<std::string> written = write_reports(all, subject_of(options, all), options.report);
     print_text(stderr, "{} in {}\n", format_counted(written.size(), "report"), options.report);
   }
-  return count(all.results, Verdict::kBroken) > 0 ? ExitStatus::kFinding : ExitStatus::kDone;
+  if (count(all.results, Verdict::kBroken) > 0) return ExitStatus::kFinding;
+  if (all.complete) check_tested(all.results);
+  return ExitStatus::kDone;
 }
 
 ExitStatus read(const Options& options) {
@@ -108,10 +125,6 @@ ExitStatus run(const Options& options) {
   if (!options.report.empty()) check_new_folder({"--report", options.report});
   if (!options.read.empty()) return read(options);
   check_list(options);
-  if (!(options.seconds > 0) || options.seconds > 86'400) {
-    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds),
-                     "give seconds, more than 0 and at most 86400");
-  }
   check_outputs(options.exchange.outputs());
   const std::vector<std::string> under = split_words(options.under);
   const std::vector<Promise> promises = chosen(options);
@@ -139,6 +152,7 @@ const Subcommand command(
             return ids;
           });
       arguments.option("--seconds", options->seconds, "how long a race may last if 10,000 tries take longer")
+          .seconds()
           .shown_as("SECONDS")
           .with_default();
       arguments.option("--results", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")

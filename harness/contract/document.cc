@@ -62,11 +62,16 @@ std::size_t count(const std::vector<Result>& results, Verdict verdict) {
       std::count_if(results.begin(), results.end(), [&](const Result& each) { return each.verdict == verdict; }));
 }
 
+bool is_nothing_tested(const std::vector<Result>& results) {
+  return count(results, Verdict::kNotTestable) == results.size();
+}
+
 std::string verdict_sentence(const std::vector<Result>& results) {
   const std::size_t broken = count(results, Verdict::kBroken);
   const std::string others =
       fmt::format("{} kept, {} unsupported, {} not testable here.", count(results, Verdict::kKept),
                   count(results, Verdict::kUnsupported), count(results, Verdict::kNotTestable));
+  if (is_nothing_tested(results)) return fmt::format("None of {} promises could be tested: {}", results.size(), others);
   if (broken == 0) return fmt::format("No promise of {} is broken: {}", results.size(), others);
   return fmt::format("{} of {} {} broken; {}", broken, format_counted(results.size(), "promise"),
                      broken == 1 ? "is" : "are", others);

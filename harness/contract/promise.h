@@ -56,6 +56,7 @@ struct Result {
   std::optional<std::uint64_t> tries = {};  ///< of a race
   std::optional<Evidence> evidence = {};    ///< where bytes were wrong
   std::optional<Reproducer> reproducer = {};
+  bool without_verdict = false;  ///< the suite itself ended before it said anything
 };
 
 /// Where the suite ran.

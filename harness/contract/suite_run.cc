@@ -11,6 +11,7 @@
 #include "os/child.h"
 #include "run/allocators.h"
 #include "run/c_compiler.h"
+#include "run/child_verdict.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
@@ -64,6 +65,7 @@ Reproducer::Run run_reproducer(const std::string& program, const std::vector<std
   command.program = program;
   command.capture = true;
   const ChildResult ran = run_child(under_command(under, command), stop_requested);
+  end_if_stopped();
   if (ran.end == ChildResult::End::kExited) return {"", ran.code, ran.output};
   return {ran.end == ChildResult::End::kSignalled ? "it was killed by " + signal_name(ran.code)
                                                   : "it did not end within 30 s",
@@ -91,7 +93,7 @@ Reproducer reproduce(const std::string& program, const std::vector<std::string>&
   return made;
 }
 
-Result result_of(const Promise& promise, const ChildResult& child, Results& all) {
+Result result_of(const Promise& promise, const ChildResult& child, std::chrono::milliseconds timeout, Results& all) {
   const bool ended = child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1);
   if (const auto said = ended ? read_suite(child.output, promise) : std::nullopt) {
     all.system = said->system;
@@ -101,7 +103,8 @@ Result result_of(const Promise& promise, const ChildResult& child, Results& all)
   }
   Result result;
   result.promise = promise;
-  result.detail = "the suite ended without a verdict";
+  result.without_verdict = true;
+  result.detail = "the suite ended without a verdict: " + how_it_ended(child, timeout);
   return result;
 }
 
@@ -132,7 +135,7 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
       const ChildCommand command = under_command(under, suite_command(words, 2 * kLimitS + race_seconds));
       const ChildResult child = run_child(command, stop_requested);
       end_if_stopped();
-      all.results.push_back(result_of(promise, child, all));
+      all.results.push_back(result_of(promise, child, command.timeout, all));
     };
   }
   all.complete = Experiment("testing promises").run(items);

@@ -19,6 +19,7 @@
 #include "files/cannot_write.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
+#include "os/working_folder.h"
 #include "os/write_all.h"
 
 namespace zerotax {
@@ -37,6 +38,7 @@ std::optional<int> own_descriptor(const std::string& path) {
 }
 
 void cannot_write(const std::string& path, int reason) {
+  if (reason == ENOENT) require_folder_of(path);
   throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(reason)),
                    reason == ENOSPC || reason == EDQUOT ? "free some space, or write somewhere else"
                                                         : "give a path in a folder that you may write to");

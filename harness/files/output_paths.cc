@@ -11,6 +11,7 @@
 #include "files/library_file.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
+#include "os/working_folder.h"
 
 namespace zerotax {
 namespace {
@@ -87,7 +88,7 @@ void check_new_folder(const NamedPath& folder) {
     throw UsageError(fmt::format("{} already exists and is not an empty folder", path),
                      fmt::format("give {} a new folder", folder.option));
   }
-  fs::path parent = fs::absolute(path).parent_path();
+  fs::path parent = absolute_path(path).parent_path();
   while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
   // By making one: where there is permission there may still be no room for folders, as in /proc.
   const std::string trial = fmt::format("{}/zerotax.{}.new", parent.string(), ::getpid());

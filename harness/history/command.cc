@@ -20,6 +20,7 @@
 #include "os/environment.h"
 #include "os/print.h"
 #include "os/utc.h"
+#include "os/working_folder.h"
 #include "run/figures.h"
 #include "run/interrupt.h"
 
@@ -65,7 +66,7 @@ void check_out(const std::string& out) {
   std::error_code failure;
   if (out.empty()) return;
   if (!fs::exists(fs::symlink_status(out, failure))) {
-    const fs::path parent = fs::absolute(out).lexically_normal().parent_path();
+    const fs::path parent = absolute_path(out).lexically_normal().parent_path();
     if (fs::is_directory(parent, failure)) return;
     throw UsageError(fmt::format("--out '{}': there is no folder {}", out, parent.string()), "make it first");
   }
@@ -128,7 +129,7 @@ void write_folder(const HistoryOptions& options, const History& found, const std
 
 /// Where the versions of a fleet are kept: every node sees --out, and maybe nothing else.
 Cache cache_for(const fleet::Place& place, const std::string& out) {
-  return place.slurm ? Cache(fs::absolute(out + "/cache").lexically_normal().string()) : Cache();
+  return place.slurm ? Cache(absolute_path(out + "/cache").lexically_normal().string()) : Cache();
 }
 
 History measured_history(const HistoryOptions& options, const fleet::Place& place, const std::vector<Commit>& commits,
@@ -194,7 +195,7 @@ ExitStatus history(HistoryOptions options, const Arguments& arguments) {
     Workspace workspace(git ? &*git : nullptr);
     const unsigned jobs = options.common.build_jobs(place.slurm);
     const Builder builder{cache, recipe, jobs, options.common.build_timeout_s, options.again};
-    const VersionPlan plan{fs::absolute(folder).lexically_normal().string(),
+    const VersionPlan plan{absolute_path(folder).lexically_normal().string(),
                            cache.folder(),
                            recipe,
                            grid,

@@ -14,6 +14,7 @@
 #include "check/plan.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "os/working_folder.h"
 #include "programs/programs.h"
 #include "run/make_plan.h"
 #include "run/program_launch.h"
@@ -21,18 +22,12 @@
 namespace zerotax::history {
 namespace {
 
-constexpr double kMostSeconds = 86'400;
 constexpr std::int64_t kMostJobs = 1024;
 constexpr std::int64_t kMostRounds = 100;
 
-void check_seconds(const char* option, double seconds) {
-  if (seconds > 0 && seconds <= kMostSeconds) return;
-  throw UsageError(fmt::format("invalid {} {:g}", option, seconds), "give seconds, more than 0 and at most 86400");
-}
-
 /// The name of an allocator that has no recipe: that of the repository's folder, as far as a name may have it.
 std::string name_of_folder(const std::string& folder) {
-  const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
+  const std::filesystem::path whole = absolute_path(folder).lexically_normal();
   const std::string last = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
   std::string name;
   for (const char letter : last.substr(0, last.find(".git"))) {
@@ -85,6 +80,7 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
   add_sizes(arguments, sizes, "the points of a baseline", sizes_more);
   arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)").shown_as("N");
   arguments.option("--build-timeout", build_timeout_s, "time limit of each build, in seconds")
+      .seconds()
       .shown_as("SECONDS")
       .with_default();
   add_timeout(arguments, timeout_s);
@@ -104,7 +100,7 @@ void CommonOptions::take_command(const Arguments& arguments, const std::vector<s
     throw UsageError(fmt::format("'{}' is a recording, and it is not said under which allocator", words.front()),
                      "give --library PATH: the library that --build makes");
   }
-  words.front() = std::filesystem::absolute(words.front()).string();
+  words.front() = absolute_path(words.front()).string();
 }
 
 Recipe CommonOptions::recipe_of_command() const {
@@ -179,8 +175,6 @@ Grid CommonOptions::grid() const {
 void CommonOptions::check() const {
   if (jobs < 0 || jobs > kMostJobs) throw UsageError(fmt::format("invalid --jobs {}", jobs), "give 1 to 1024");
   if (rounds < 1 || rounds > kMostRounds) throw UsageError(fmt::format("invalid --rounds {}", rounds), "give 1 to 100");
-  check_seconds("--build-timeout", build_timeout_s);
-  check_seconds("--timeout", timeout_s);
 }
 
 unsigned CommonOptions::build_jobs(bool of_task) const {

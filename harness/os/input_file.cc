@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "os/unique_fd.h"
+#include "os/working_folder.h"
 
 namespace zerotax {
 namespace {
@@ -23,6 +24,7 @@ const char* kind_of(mode_t mode) {
 }
 
 [[noreturn]] void cannot_read(const std::string& path, int reason) {
+  if (reason == ENOENT) require_folder_of(path);
   throw UsageError("cannot read " + path + ": " + std::strerror(reason), "check the path and its permissions");
 }
 

@@ -34,9 +34,6 @@ struct Options {
 };
 
 ExitStatus run(const Options& options) {
-  if (!(options.measure.timeout_s > 0)) {
-    throw UsageError(fmt::format("invalid --timeout {:g}", options.measure.timeout_s), "give more than 0 seconds");
-  }
   const std::vector<std::string> paths = recordings_in(options.files);
   std::vector<NamedPath> inputs = library_inputs(options.measure.allocators);
   for (const std::string& path : paths) inputs.push_back({"the recording", path});

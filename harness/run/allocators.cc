@@ -16,6 +16,7 @@
 #include "base/printable.h"
 #include "files/library_file.h"
 #include "os/machine_trouble.h"
+#include "os/working_folder.h"
 #include "run/debian_library.h"
 #include "run/probe_identity.h"
 
@@ -39,6 +40,7 @@ std::string own_remedy() {
 
 /// Reports early what the loader would only show by ignoring the file.
 void check_library_file(const std::string& path) {
+  require_folder_of(path);
   constexpr const char* kRemedy = "give the shared library of a malloc replacement, as in mine=/path/libmine.so";
   std::error_code failure;
   if (!fs::exists(path, failure)) {
@@ -86,7 +88,7 @@ void check_replaces_malloc(const Allocator& allocator, const ProbeAnswer& answer
 /// by them.
 std::string tidy_path(const std::string& path) {
   std::error_code failure;
-  const fs::path whole = fs::absolute(path);
+  const fs::path whole = absolute_path(path);
   const fs::path tidy = whole.lexically_normal();
   if (fs::equivalent(whole, tidy, failure) && !failure) return tidy.string();
   const fs::path real = fs::weakly_canonical(whole, failure);
@@ -115,9 +117,9 @@ void check_utf8(const std::string& what, const std::string& text, const std::str
 }
 
 Allocator parse_allocator(const std::string& word) {
+  check_allocator_word(word);
   const auto equals = word.find('=');
   const std::string name = word.substr(0, equals);
-  check_name(name);
   Allocator allocator{name, {}, {}, {}, {}};
   if (equals != std::string::npos) {
     std::string path = word.substr(equals + 1);
@@ -212,6 +214,16 @@ const std::vector<BuiltinAllocator>& builtin_allocators() {
 #include "builtin_allocators.inc"
   };
   return all;
+}
+
+void check_allocator_word(const std::string& word) {
+  const auto equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  check_name(name);
+  if (equals == word.size() - 1) {
+    throw UsageError(fmt::format("allocator '{}' has an empty path", name),
+                     "give it a library, as in mine=/path/libmine.so");
+  }
 }
 
 bool is_builtin(const std::string& name) {

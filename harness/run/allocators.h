@@ -36,6 +36,10 @@ struct EnvWord {
 /// overwritten, and one that is not the name of a variable.
 EnvWord parse_env_word(const std::string& word);
 
+/// Throws UsageError for a word of --allocator, NAME or NAME=PATH, that names nothing: whether the allocator is there
+/// is not asked.
+void check_allocator_word(const std::string& word);
+
 /// Turns --allocator words (NAME, NAME=PATH or NAME=deb:RELEASE/PACKAGE) and --env words (NAME:KEY=VALUE) into
 /// allocators whose versions were read by starting each. No names: every built-in one. Throws UsageError for unknown or
 /// doubled names, for a path that is not a malloc replacement, and for one of another allocator than the built-in one

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "os/machine_trouble.h"
 #include "os/program_file.h"
+#include "os/working_folder.h"
 #include "run/allocators.h"
 #include "run/debian_library.h"
 #include "run/interrupt.h"
@@ -36,6 +37,7 @@ std::string resolve_program(const std::string& command) {
   if (is_recording(command)) return open_recording(command);
   std::string program = find_program(command);
   if (!program.empty()) return program;
+  if (command.find('/') != std::string::npos) require_folder_of(command);
   throw UsageError(fmt::format("no command '{}' that can be executed", command),
                    "give a program on PATH, or a path with a slash");
 }

@@ -110,6 +110,7 @@ void add_loop(Arguments& arguments, RunOptions& options) {
           .option(
               "--seconds", options.loop_seconds,
               "with --loop: how long a loop may take; the total of a longer one is estimated from the calls it made")
+          .seconds()
           .shown_as("SECONDS")
           .with_default()};
   for (const char* name : {"--case", "--thread", "--full", "--out", "--resume", "--audit-only", "--on", "--shards",

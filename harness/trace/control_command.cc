@@ -11,6 +11,7 @@
 #include "cli/common_options.h"
 #include "files/output_file.h"
 #include "os/print.h"
+#include "os/working_folder.h"
 #include "trace/control_client.h"
 #include "trace/document.h"
 #include "trace/event_names.h"
@@ -66,7 +67,7 @@ recorder::ControlOptions wanted_of(const ControlChoice& choice) {
     throw UsageError(fmt::format("'{}' is not a folder", choice.out), "name another folder with -o");
   }
   recorder::ControlOptions wanted{};
-  put(wanted.folder, fs::absolute(choice.out).string(), "--out");
+  put(wanted.folder, absolute_path(choice.out).string(), "--out");
   put(wanted.events, event_list(choice.events, choice.not_events), "--event");
   check_trigger(choice.until);
   put(wanted.until, choice.until, "--until");

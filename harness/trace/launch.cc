@@ -9,6 +9,7 @@
 #include "observe/fault_tracer.h"
 #include "observe/kernel_event_log.h"
 #include "observe/kernel_log.h"
+#include "os/working_folder.h"
 #include "run/program_launch.h"
 #include "trace/kernel_events.h"
 
@@ -24,6 +25,7 @@ void check_folder(const std::string& folder) {
   }
   fs::create_directories(folder, failure);
   if (failure) {
+    require_folder_of(folder);
     throw UsageError(fmt::format("'{}' cannot be created: {}", folder, failure.message()),
                      "name another folder with -o");
   }
@@ -81,13 +83,13 @@ TraceRun run_traced(const TraceLaunch& launch) {
   }
   check_folder(launch.folder);
   ForegroundCommand command = foreground_command(program, launch.words, library, std::nullopt);
-  command.environment.emplace_back("ZEROTAX_TRACE_DIR", fs::absolute(launch.folder).string());
+  command.environment.emplace_back("ZEROTAX_TRACE_DIR", absolute_path(launch.folder).string());
   TraceRun run;
   if (launch.kernel.empty()) {
     run.exit_status = run_program(command, "trace run").exit_status;
     return run;
   }
-  KernelWatch watch(fs::absolute(launch.folder).string(), faults, kinds);
+  KernelWatch watch(absolute_path(launch.folder).string(), faults, kinds);
   run.exit_status = run_program(command, "trace run").exit_status;
   watch.finish(run);
   return run;

@@ -211,6 +211,7 @@ const Subcommand command(
       const Argument than =
           arguments
               .option("--than", options->than, "with --workload: the allocator that does better, NAME or NAME=PATH")
+              .checked_by(check_allocator_word)
               .shown_as("NAME")
               .with_default();
       add_out(arguments, options->out);

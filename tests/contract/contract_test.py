@@ -183,6 +183,39 @@ def test_a_command_that_cannot_start_the_tests_is_refused(tmp_path):
     refused(zerotax("contract", "--promise", "dontneed", "--under", "/no/such/emulator", cwd=tmp_path), "/no/such/emulator")
 
 
+@pytest.mark.parametrize("command", ["/bin/false", "/bin/true", "crash"])
+def test_a_command_that_runs_no_test_is_no_kernel_that_keeps_its_promises(command, tmp_path):
+    if command == "crash":
+        crash = tmp_path / "crash"
+        crash.write_text("#!/bin/sh\nkill -SEGV $$\n")
+        crash.chmod(0o755)
+        command = str(crash)
+    done = zerotax("contract", "--promise", "dontneed", "--promise", "mmap-fresh", "--under", command, "--json",
+                   tmp_path / "c.json")
+    assert done.returncode == 3, done.stderr
+    assert len(done.stderr.splitlines()) == 1 and "without a verdict on 2 promises" in done.stderr
+    assert "None of 2 promises could be tested" in done.stdout
+    document = json.loads((tmp_path / "c.json").read_text())
+    check_schema(document, "contract")
+    assert {row["verdict"] for row in document["promises"]} == {"not testable here"}
+
+
+def test_a_suite_that_dies_on_one_promise_has_not_kept_it(tmp_path):
+    """An emulator that crashes on some of the tests must not pass for the others."""
+    emulator = tmp_path / "emulator"
+    emulator.write_text('#!/bin/sh\ncase "$*" in *mmap-fresh*) kill -SEGV $$ ;; esac\nexec "$@"\n')
+    emulator.chmod(0o755)
+    chosen = ["--promise", "dontneed", "--promise", "mmap-fresh"]
+    done = zerotax("contract", *chosen, "--under", emulator)
+    assert done.returncode == 3 and "without a verdict on 1 promise:" in done.stderr, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "killed by SIGSEGV" in said and "1 kept" in said
+    # A broken promise is a finding, whatever could not be tested.
+    done = zerotax("contract", *chosen, "--under", emulator, ZEROTAX_CONTRACT_SUITE=str(LIAR),
+                   ZEROTAX_CONTRACT_LIE="dontneed-nothing")
+    assert done.returncode == 1, done.stderr
+
+
 @pytest.mark.parametrize("text", ["", "{}\n", "nonsense\n", "[1]\n", '{"suite": "zerotax-contract/2"}\n'])
 def test_a_file_that_is_no_result_of_the_suite_is_refused(text, tmp_path):
     (tmp_path / "x").write_text(text)

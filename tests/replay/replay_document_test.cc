@@ -94,5 +94,16 @@ TEST(ReplayVerdict, SaysNothingOfAnotherAllocatorOrOfPartOfARun) {
   EXPECT_NE(part.prediction.find("--calls-limit"), std::string::npos);
 }
 
+TEST(ReplayVerdict, OfAReplayThatFailedNoDifferenceIsSaid) {
+  Replay replay = example();
+  const NotAvailable why{"'glibc' did not end within 0.005 s"};
+  replay.replays.front().counts = {why, why, why, why, why, why, why, why, why};
+  add_verdict(replay);
+  EXPECT_EQ(
+      replay.prediction,
+      "How well replay predicts is unknown: of glibc, as recorded, nothing was counted: 'glibc' did not end within "
+      "0.005 s.");
+}
+
 }  // namespace
 }  // namespace zerotax::replay

@@ -15,6 +15,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "os/input_file.h"
+#include "os/working_folder.h"
 #include "os/write_all.h"
 #include "run/fleet/document.h"
 
@@ -48,7 +49,7 @@ std::vector<std::string> result_files(const std::string& path) {
 }  // namespace
 
 JobFolder::JobFolder(const std::string& results, const std::string& name)
-    : path_(fs::absolute(results + "/fleet/" + name).lexically_normal().string()) {}
+    : path_(absolute_path(results + "/fleet/" + name).lexically_normal().string()) {}
 
 JobFolder::JobFolder(std::string path) : path_(std::move(path)) {}
 

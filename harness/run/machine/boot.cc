@@ -28,6 +28,7 @@
 #include "files/output_paths.h"
 #include "os/print.h"
 #include "os/unique_fd.h"
+#include "os/working_folder.h"
 #include "os/write_all.h"
 #include "run/interrupt.h"
 #include "run/machine/emulator.h"
@@ -310,7 +311,7 @@ GuestProgram this_program(const MachinePlace& place, const std::vector<std::stri
   const fs::path own = self.parent_path().parent_path();
   const std::string init = "libexec/zerotax-guest-init";
   if (!place.is_other_processor() && place.build.empty()) return {self, words, own / init, ""};
-  const fs::path build = place.build.empty() ? own.parent_path() / "build-arm64" : fs::absolute(place.build);
+  const fs::path build = place.build.empty() ? own.parent_path() / "build-arm64" : absolute_path(place.build);
   const fs::path program = build / "bin/zerotax";
   if (::access(program.c_str(), X_OK) != 0) {
     throw MachineError(fmt::format("there is no zerotax for {} at {}", place.emulator->processor, program.string()),

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "os/input_file.h"
+#include "os/working_folder.h"
 #include "run/machine/archive.h"
 #include "run/machine/token.h"
 
@@ -26,6 +27,7 @@ std::string job_of(const GuestProgram& program) {
   const auto add = [&](const std::string& word) { job.append(word).append(1, '\0'); };
   add(std::to_string(::getuid()));
   add(std::to_string(::getgid()));
+  require_working_folder();
   add(fs::current_path());
   add(program.system.empty() ? "" : "system");
   std::size_t count = 0;

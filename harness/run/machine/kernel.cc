@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "files/cache_folder.h"
+#include "os/working_folder.h"
 #include "run/debian_packages.h"
 
 namespace zerotax::machine {
@@ -66,11 +67,12 @@ std::string version_of(const fs::path& image) {
 /// The modules of an image /…/boot/vmlinuz-VERSION lie in /…/lib/modules/VERSION.
 GuestKernel kernel_at(const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0 || fs::is_directory(path)) {
+    require_folder_of(path);
     throw UsageError(fmt::format("cannot read a kernel image at {}", path),
                      "give the path of one, as in --on vm:/boot/vmlinuz-6.1.0-13-amd64, or a release, as in "
                      "--on vm:bookworm");
   }
-  GuestKernel kernel{fs::absolute(path), {}, version_of(path)};
+  GuestKernel kernel{absolute_path(path), {}, version_of(path)};
   const fs::path root = fs::path(kernel.image).parent_path().parent_path();
   for (const char* lib : {"lib/modules", "usr/lib/modules"}) {
     if (kernel.modules.empty()) kernel.modules = modules_in(root / lib / kernel.name);
