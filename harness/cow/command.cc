@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <functional>
@@ -70,9 +71,11 @@ class LiveLines {
     if (drawn_ > 0) erase_lines(to_, drawn_);  // what was drawn last
     const std::string rows = cow_lines(interval, tenths_, columns);
     drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
-    print_lines(to_, text + rows);
-    std::fflush(to_);
+    // By a thread that watches a program: where lines cannot be written, the summary at the end will not be, either.
+    if (!try_to_print(to_, text + rows) || std::fflush(to_) != 0) failed_ = true;
   }
+  /// Whether a line could not be written.
+  [[nodiscard]] bool failed() const { return failed_; }
 
  private:
   std::FILE* to_;
@@ -80,6 +83,7 @@ class LiveLines {
   bool tenths_;
   std::size_t lines_ = 0;
   std::ptrdiff_t drawn_ = 0;
+  std::atomic<bool> failed_ = false;
 };
 
 std::size_t buffer_bytes(const std::string& word) {
@@ -175,7 +179,8 @@ ExitStatus watch(const Options& options) {
   how.buffer_bytes = buffer_bytes(options.buffer);
   how.while_running = live.terminal();
   how.tell = [&](const FaultInterval& interval, bool complete) { live.show(interval, complete); };
-  const CowRun run = words.empty() ? cow_process(options.pid, how, options.has_seconds ? options.seconds : 0)
+  const CowRun run = words.empty() ? cow_process(options.pid, how, options.has_seconds ? options.seconds : 0,
+                                                 [&] { return live.failed(); })
                                    : cow_command(words, how);
   subject.pid = run.pid;
   subject.wall_s = run.wall_s;

@@ -29,7 +29,7 @@ CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions opt
   return {tracer.finish(), result.pid, seconds(result.wall_ns), result.exit_status, result.minor_faults};
 }
 
-CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds_to_watch) {
+CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds_to_watch, const std::function<bool()>& stop) {
   if (process_threads(pid).empty()) {
     throw UsageError(fmt::format("no process has PID {}", pid), "give the PID of a running process (see ps)");
   }
@@ -40,7 +40,7 @@ CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds_to_watc
   const std::int64_t start = monotonic_ns();
   FaultTracer tracer(std::move(options), pid);
   const auto is_over = [&] { return seconds_to_watch > 0 && seconds(monotonic_ns() - start) >= seconds_to_watch; };
-  while (runs(pid) && interrupted() == 0 && !is_over()) std::this_thread::sleep_for(kPause);
+  while (runs(pid) && interrupted() == 0 && !is_over() && !stop()) std::this_thread::sleep_for(kPause);
   const double wall_s = seconds(monotonic_ns() - start);
   return {tracer.finish(), pid, wall_s, 0, std::nullopt};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,8 @@ struct CowRun {
 /// cannot be watched.
 CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions options);
 
-/// Follows a running process and its descendants until it ends, we are interrupted, or so many seconds have passed (0:
-/// however long). Throws UsageError if there is no such process.
-CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds = 0);
+/// Follows a running process and its descendants until it ends, we are interrupted, so many seconds have passed (0:
+/// however long), or `stop` answers true. Throws UsageError if there is no such process.
+CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds, const std::function<bool()>& stop);
 
 }  // namespace zerotax::cow

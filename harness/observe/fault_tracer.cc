@@ -49,7 +49,7 @@ FaultTracer::FaultTracer(FaultTracerOptions options)
       budget_(now_ns(), FaultBudget::chosen()),
       scripts_(options_.stacks) {
   begin_log();
-  thread_ = std::thread([this] { work(); });
+  thread_ = Worker([this] { work(); });
 }
 
 FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
@@ -69,7 +69,7 @@ FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
     if (events_->method() == FaultEvents::Method::kSoftware) look(each, Look::kJoined);
   }
   begin_log();
-  thread_ = std::thread([this] { work(); });
+  thread_ = Worker([this] { work(); });
 }
 
 void FaultTracer::begin_log() {
@@ -79,7 +79,7 @@ void FaultTracer::begin_log() {
 
 FaultTracer::~FaultTracer() {
   done_ = true;
-  if (thread_.joinable()) thread_.join();
+  thread_.wait();
 }
 
 void FaultTracer::work() {

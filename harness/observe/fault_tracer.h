@@ -7,7 +7,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <unordered_set>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "observe/page_sharing.h"
 #include "os/fault_events.h"
 #include "os/process_pagemap.h"
+#include "os/worker.h"
 
 namespace zerotax {
 
@@ -150,7 +150,7 @@ class FaultTracer {
   FaultScripts scripts_;
   std::unique_ptr<FaultLog> log_;
   std::atomic<bool> done_ = false;
-  std::thread thread_;
+  Worker thread_;
 };
 
 }  // namespace zerotax

@@ -24,14 +24,17 @@ std::string meant(const std::string& name, const std::vector<std::string>& known
 
 KernelEventLog::KernelEventLog(const std::vector<KernelEventKind>& kinds) : events_(kinds) {
   for (const KernelEventKind& kind : kinds) types_.push_back(std::make_unique<KernelEventType>(kind));
-  thread_ = std::thread([this] { work(); });
+  thread_ = Worker([this] { work(); });
 }
 
-KernelEventLog::~KernelEventLog() { finish(); }
+KernelEventLog::~KernelEventLog() {
+  done_ = true;
+  thread_.wait();
+}
 
 void KernelEventLog::finish() {
   done_ = true;
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void KernelEventLog::work() {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "observe/kernel_event_type.h"
 #include "os/kernel_events.h"
+#include "os/worker.h"
 
 namespace zerotax {
 
@@ -35,7 +35,7 @@ class KernelEventLog {
   std::vector<std::unique_ptr<KernelEventType>> types_;
   std::vector<KernelEvent> pending_;
   std::atomic<bool> done_ = false;
-  std::thread thread_;
+  Worker thread_;
 };
 
 /// A kind of event by its name: "switches", or a tracepoint ("sched:sched_wakeup"). Throws UsageError for an unknown

@@ -74,18 +74,18 @@ ProfileRecorder::ProfileRecorder(ProfileOptions options, Each each)
       each_(std::move(each)),
       reader_([this] { read_events(); }) {
   try {
-    thread_ = std::thread([this] { work(); });
+    thread_ = Worker([this] { work(); });
   } catch (...) {
     done_ = true;
-    reader_.join();
+    reader_.wait();
     throw;
   }
 }
 
 ProfileRecorder::~ProfileRecorder() {
   done_ = true;
-  if (thread_.joinable()) thread_.join();
-  if (reader_.joinable()) reader_.join();
+  thread_.wait();
+  reader_.wait();
 }
 
 ProfileData ProfileRecorder::finish() {
@@ -93,7 +93,6 @@ ProfileData ProfileRecorder::finish() {
   finished_ns_ = monotonic_ns();
   done_ = true;
   thread_.join();
-  if (failure_) std::rethrow_exception(failure_);
   for (auto& [pid, process] : processes_) {
     if (process.started) process.unwinder->note_scripts(data_.scripts);
   }
@@ -159,16 +158,18 @@ void ProfileRecorder::take_events() {
 }
 
 void ProfileRecorder::work() {
-  try {
-    attach();
+  const auto tell_ready = [this] {
     ready_ = true;
     ready_.notify_all();
-    take_samples();
-  } catch (...) {  // such as lack of memory: finish() throws it in the thread that can report it
-    failure_ = std::current_exception();
+  };
+  try {
+    attach();
+  } catch (...) {
+    tell_ready();
+    throw;
   }
-  ready_ = true;
-  ready_.notify_all();
+  tell_ready();
+  take_samples();
 }
 
 void ProfileRecorder::wait_ready() { ready_.wait(false); }

@@ -13,7 +13,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "observe/kernel_symbols.h"
@@ -23,6 +22,7 @@
 #include "observe/wall_sampler.h"
 #include "os/perf_sampler.h"
 #include "os/process_file.h"
+#include "os/worker.h"
 
 namespace zerotax {
 
@@ -142,7 +142,6 @@ class ProfileRecorder {
   std::set<std::uint32_t> strangers_;  ///< of an open scope: threads of the kernel, and we
   std::map<ThreadId, std::string> thread_names_;
   std::map<ThreadId, Running> running_;
-  std::exception_ptr failure_;  ///< of the thread
   std::atomic<bool> done_ = false;
   std::atomic<bool> ready_ = false;
   std::uint64_t ready_ns_ = 0;  ///< CLOCK_MONOTONIC; 0: from the begin
@@ -159,8 +158,8 @@ class ProfileRecorder {
   /// Of each program that was started: found while it runs, for unwinding may be far behind.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<PerfMap>> maps_;
   ProcessFiles files_;
-  std::thread reader_;
-  std::thread thread_;
+  Worker reader_;
+  Worker thread_;
 };
 
 }  // namespace zerotax

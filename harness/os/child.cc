@@ -59,9 +59,11 @@ void write_file(const char* path, const char* text) {
 }
 
 /// Runs in the child. Only calls that are safe after a fork of a threaded process.
-[[noreturn]] void become(const ChildCommand& command, const Prepared& prepared, int out, int err, int failure) {
+[[noreturn]] void become(const ChildCommand& command, const Prepared& prepared, pid_t parent, int out, int err,
+                         int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // it had ended before
   write_file("/proc/self/oom_score_adj", "1000");
   // Deterministic figures want the same layout every time. Containers may forbid it: then the layout is random.
   if (command.fixed_layout) ::personality(ADDR_NO_RANDOMIZE);
@@ -131,6 +133,7 @@ ChildResult run_child(const ChildCommand& command, const std::function<bool()>& 
     return result;
   }
 
+  const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
     result.code = errno;
@@ -138,7 +141,7 @@ ChildResult run_child(const ChildCommand& command, const std::function<bool()>& 
     return result;
   }
   if (pid == 0) {
-    become(command, prepared, out.write_end.get(), err.write_end.get(), failure.write_end.get());
+    become(command, prepared, parent, out.write_end.get(), err.write_end.get(), failure.write_end.get());
   }
   ::setpgid(pid, pid);  // in both, for whichever comes first
   failure.write_end.reset();

@@ -34,10 +34,12 @@ PrintedValue<T> printed(const T& value) {
   }
 }
 
-/// Writes a text of ours with values in it. Throws std::system_error if it cannot be written.
+/// Writes a text of ours with values in it. Throws std::system_error if it cannot be written, but for standard error: a
+/// message that finds no room there ends no measurement.
 template <typename... Values>
 void print_text(std::FILE* to, fmt::format_string<PrintedValue<Values>...> text, const Values&... values) {
-  print_lines(to, fmt::format(text, printed(values)...));
+  const std::string lines = fmt::format(text, printed(values)...);
+  to == stderr ? static_cast<void>(try_to_print(to, lines)) : print_lines(to, lines);
 }
 
 template <typename... Values>

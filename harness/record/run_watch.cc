@@ -43,7 +43,7 @@ RunWatch::RunWatch(const RecordArena& arena)
     : arena_(arena), counts_(std::in_place), huge_bytes_(huge_fault_bytes()), thread_([this] { run(); }) {}
 
 RunWatch::~RunWatch() {
-  stop();
+  end_thread();
   for (const Head& head : heads_) {
     if (head.slot != nullptr) RecordArena::unwatch(head.slot);
   }
@@ -60,13 +60,19 @@ void RunWatch::run() {
   }
 }
 
-void RunWatch::stop() {
+bool RunWatch::end_thread() {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return;
+    if (stopped_) return false;
     stopped_ = true;
   }
   wake_.notify_all();
+  thread_.wait();
+  return true;
+}
+
+void RunWatch::stop() {
+  if (!end_thread()) return;
   thread_.join();
   look();
   counted_ = counts_->why_not().empty() && counts_->lost() == 0;

@@ -8,11 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "os/task_counts.h"
+#include "os/worker.h"
 #include "record/arena.h"
 
 namespace zerotax::record {
@@ -65,6 +65,8 @@ class RunWatch {
 
  private:
   void run();
+  /// Returns false if it had ended before.
+  bool end_thread();
   void look();
   void look_at_heads();
   void note(const TaskEvent& event);
@@ -90,7 +92,7 @@ class RunWatch {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;
-  std::thread thread_;
+  Worker thread_;
 };
 
 }  // namespace zerotax::record

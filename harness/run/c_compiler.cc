@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "os/child.h"
-#include "run/interrupt.h"
+#include "run/helper_program.h"
 
 namespace zerotax {
 namespace {
@@ -12,19 +11,8 @@ namespace {
 constexpr auto kTimeout = std::chrono::seconds(60);
 
 ChildResult run_compiler(const std::string& compiler, const std::vector<std::string>& arguments) {
-  ChildCommand command;
-  // It is looked up on PATH by env.
-  command.program = "/usr/bin/env";
-  command.arguments = {compiler};
-  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  command.environment = {{"LC_ALL", "C"}};
-  command.capture = true;
-  command.fixed_layout = false;
-  command.timeout = kTimeout;
-  return run_child(command, stop_requested);
+  return run_helper({compiler, arguments, {{"LC_ALL", "C"}}, kTimeout});
 }
-
-bool succeeded(const ChildResult& result) { return result.end == ChildResult::End::kExited && result.code == 0; }
 
 }  // namespace
 

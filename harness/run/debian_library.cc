@@ -20,6 +20,7 @@
 #include "os/processor.h"
 #include "os/utc.h"
 #include "run/debian_packages.h"
+#include "run/interrupt.h"
 
 namespace zerotax {
 namespace {
@@ -78,7 +79,8 @@ std::string libc_version(const fs::path& loader) {
   command.program = loader;
   command.arguments = {"--version"};
   command.capture = true;
-  const std::string said = run_child(command, {}).output;
+  const std::string said = run_child(command, stop_requested).output;
+  end_if_stopped();
   constexpr std::string_view kBefore = "release version ";
   const auto at = said.find(kBefore);
   if (at != std::string::npos) {

@@ -10,10 +10,9 @@
 
 #include "base/error.h"
 #include "files/output_file.h"
-#include "os/child.h"
 #include "os/print.h"
 #include "run/child_verdict.h"
-#include "run/interrupt.h"
+#include "run/helper_program.h"
 
 namespace zerotax {
 namespace {
@@ -21,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kFetchTimeout{20};
-constexpr int kNotFound = 127;
 
 }  // namespace
 
@@ -125,20 +123,9 @@ std::string DebianPackages::run(const std::string& program, std::vector<std::str
 }
 
 std::string DebianPackages::run_plain(const std::string& program, const std::vector<std::string>& words) {
-  ChildCommand command;
-  command.program = "/usr/bin/env";  // which looks in PATH
-  command.arguments = {program};
-  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
-  command.environment = {{"LC_ALL", "C"}};
-  command.capture = true;
-  command.fixed_layout = false;
-  command.timeout = kFetchTimeout;
-  const ChildResult done = run_child(command, stop_requested);
-  end_if_stopped();
-  if (done.end == ChildResult::End::kExited && done.code == kNotFound) {
-    cannot_fetch(fmt::format("{} is missing (package apt)", program));
-  }
-  if (done.end != ChildResult::End::kExited || done.code != 0) {
+  const ChildResult done = run_helper({program, words, {{"LC_ALL", "C"}}, kFetchTimeout});
+  if (done.code == kNoSuchProgram) cannot_fetch(fmt::format("{} is missing (package apt)", program));
+  if (!succeeded(done)) {
     const std::string said = last_line(done.errors);
     cannot_fetch(said.empty() ? fmt::format("{} failed", program) : said);
   }

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "files/output_file.h"
 #include "files/temporary_folder.h"
+#include "run/helper_program.h"
+#include "run/interrupt.h"
 #include "run/python.h"
 
 namespace zerotax {
@@ -22,11 +24,26 @@ namespace {
 std::string run_script(const std::string& script, const std::string& module, const std::string& results_folder) {
   const std::string folder = folder_of_scripts("plots", "plots", script);
   if (folder.empty()) return "the plot scripts were not found";
-  const auto python = find_python({module});
-  if (!python) return fmt::format("no python3 with {0} was found (apt-get install python3-{0})", module);
-  const ChildResult done = run_python(*python, {folder + "/" + script, results_folder});
-  if (done.end == ChildResult::End::kExited && done.code == 0) return "";
-  return fmt::format("{}/{} failed: {}", folder, script, done.errors.substr(0, done.errors.find('\n')));
+  try {
+    const auto python = find_python({module});
+    if (!python) return fmt::format("no python3 with {0} was found (apt-get install python3-{0})", module);
+    const ChildResult done = run_python(*python, {folder + "/" + script, results_folder});
+    if (succeeded(done)) return "";
+    return fmt::format("{}/{} failed: {}", folder, script, done.errors.substr(0, done.errors.find('\n')));
+  } catch (const MachineError& failure) {
+    return fmt::format("{}: {}", failure.what(), failure.remedy());
+  } catch (const Stop&) {
+    return "it was interrupted";
+  }
+}
+
+/// Runs a script on what was measured: an interruption loses the picture, and not what was written before.
+ChildResult run_on_results(const std::string& python, const std::vector<std::string>& words, const char* what) {
+  try {
+    return run_python(python, words);
+  } catch (const Stop&) {
+    throw MachineError(fmt::format("{} was not drawn", what), "draw it from the file of --json");
+  }
 }
 
 std::string contents_of(const std::string& file) {
@@ -54,15 +71,16 @@ std::string make_comparison_page(const std::string& document) {
   if (!python) throw MachineError("no python3 with jinja2 was found", "apt-get install python3-jinja2");
   if (document.empty()) {
     const ChildResult able = run_python(*python, {scripts + "/" + kScript, "--check"});
-    if (able.end == ChildResult::End::kExited && able.code == 0) return "";
+    if (succeeded(able)) return "";
     throw MachineError("no page can be made here: " + able.errors.substr(0, able.errors.find('\n')),
                        "leave --html out, or install what is missing");
   }
   const TemporaryFolder folder("page");
   write_file(folder.file("in.json"), document);
   const std::string page = folder.file("page.html");
-  const ChildResult made = run_python(*python, {scripts + "/" + kScript, folder.file("in.json"), "--out", page});
-  if (made.end == ChildResult::End::kExited && made.code == 0) return contents_of(page);
+  const std::vector<std::string> words{scripts + "/" + kScript, folder.file("in.json"), "--out", page};
+  const ChildResult made = run_on_results(*python, words, "the page");
+  if (succeeded(made)) return contents_of(page);
   throw MachineError(fmt::format("{}/{} failed: {}", scripts, kScript, made.errors.substr(0, made.errors.find('\n'))),
                      "write the page from the file of --json by that script");
 }
@@ -75,9 +93,9 @@ std::string draw_svg(const std::string& name, const std::string& document) {
   if (document.empty()) return "";
   const TemporaryFolder folder("figure");
   write_file(folder.file("in.json"), document);
-  const ChildResult drawn =
-      run_python(*python, {script + "/" + name + ".py", folder.file("in.json"), "--format", "svg"});
-  if (drawn.end == ChildResult::End::kExited && drawn.code == 0) return contents_of(folder.file(name + ".svg"));
+  const std::vector<std::string> words{script + "/" + name + ".py", folder.file("in.json"), "--format", "svg"};
+  const ChildResult drawn = run_on_results(*python, words, "the figure");
+  if (succeeded(drawn)) return contents_of(folder.file(name + ".svg"));
   throw MachineError(fmt::format("{}/{}.py failed: {}", script, name, drawn.errors.substr(0, drawn.errors.find('\n'))),
                      "draw it from the file of --json");
 }

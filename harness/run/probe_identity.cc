@@ -17,6 +17,7 @@
 #include "run/allocators.h"
 #include "run/child_verdict.h"
 #include "run/debian_library.h"
+#include "run/interrupt.h"
 #include "run/pass_verdict.h"
 
 namespace zerotax {
@@ -100,7 +101,8 @@ ProbeAnswer ask_probe(const Allocator& allocator) {
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
   use_own_libraries(command, allocator.preload);
-  const ChildResult result = run_child(command, nullptr);
+  const ChildResult result = run_child(command, stop_requested);
+  end_if_stopped();
   Answer answer(file.text());
   check_answered(allocator, result, answer.complete);
   if (answer.layout != fmt::format("{:#x}", kSampleBlockMagic)) throw other_build(allocator);

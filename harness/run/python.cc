@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "run/interrupt.h"
+#include "run/helper_program.h"
 
 namespace zerotax {
 namespace {
@@ -15,20 +15,13 @@ namespace fs = std::filesystem;
 }  // namespace
 
 ChildResult run_python(const std::string& python, const std::vector<std::string>& arguments) {
-  ChildCommand command;
-  command.program = "/usr/bin/env";
-  command.arguments = {python};
-  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  command.capture = true;
-  command.fixed_layout = false;
-  command.timeout = std::chrono::minutes(5);
-  return run_child(command, stop_requested);
+  return run_helper({python, arguments, {}});
 }
 
 std::optional<std::string> find_python(const std::vector<std::string>& modules) {
   for (const char* python : {"python3", "/usr/bin/python3"}) {
     const ChildResult result = run_python(python, {"-c", fmt::format("import {}", fmt::join(modules, ", "))});
-    if (result.end == ChildResult::End::kExited && result.code == 0) return python;
+    if (succeeded(result)) return python;
   }
   return std::nullopt;
 }

@@ -62,7 +62,7 @@ ExitStatus show(const Snapshot& snapshot, const Options& options) {
   if (!file.empty()) write_file(file, document);
   if (file != "-") print_lines(stdout, snapshot_table(snapshot) + snapshot_answers(snapshot));
   for (const OrNull<std::string>& warning : {snapshot.contradiction, snapshot.loss}) {
-    if (warning) print_lines(stderr, wrap(*warning, "! ", "  "));
+    if (warning) try_to_print(stderr, wrap(*warning, "! ", "  "));
   }
   if (options.plot && file != "-") print_lines(stdout, cpu_time_plots(snapshot, plot_style()));
   if (!options.svg.empty()) {

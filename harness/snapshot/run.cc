@@ -11,6 +11,7 @@
 #include "observe/fault_tracer.h"
 #include "observe/profile_recorder.h"
 #include "os/child.h"
+#include "os/machine_trouble.h"
 #include "os/memory.h"
 #include "run/allocators.h"
 #include "run/child_verdict.h"
@@ -167,6 +168,9 @@ SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library,
   const ChildVerdict verdict = judge(child, timeout);
   const bool has_status = add_lines(child.output, run);
   const Status status = status_of(verdict.status);
+  if (status == Status::kCrashed || status == Status::kFailed) {
+    throw_if_limited(child, fmt::format("{}: {}", alternative, verdict.reason));
+  }
   if (status != Status::kOk) {
     run.status = status;
     run.reason = verdict.reason;

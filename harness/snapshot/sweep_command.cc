@@ -65,7 +65,7 @@ ExitStatus run_sweep_command(const Options& options) {
     print_lines(stdout, sweep_table(sweep));
     if (options.plot) print_lines(stdout, sweep_plots(sweep, plot_style()));
   }
-  if (sweep.loss) print_lines(stderr, wrap(*sweep.loss, "! ", "  "));
+  if (sweep.loss) try_to_print(stderr, wrap(*sweep.loss, "! ", "  "));
   return exit_status_of(sweep.rows);
 }
 

@@ -51,6 +51,7 @@ ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
   use_own_libraries(command, allocator.preload);
   const ChildResult result = run_child(command, stop_requested);
+  end_if_stopped();
   const bool exited = result.end == ChildResult::End::kExited;
   const std::string ended = ending(result);
   ReproducerRun run{allocator.name, allocator.version, {},           allocator.env, result.code,

@@ -86,3 +86,52 @@ def test_a_missing_proc_is_named(words, tmp_path):
 def test_shared_memory_that_is_denied_is_named(tmp_path):
     check_refused(run_in(tmp_path, [BUILD / "tests" / "planted" / "without-memfd"], COMMANDS["run"]), "memfd_create",
                   "seccomp")
+
+
+# Commands with threads of their own, which read what the kernel reports about a process.
+WATCHES = {
+    "record --pid": ["record", "--pid", "PID", "--seconds", "0.3"],
+    "profile --pid": ["profile", "--pid", "PID", "--seconds", "0.3"],
+    "profile": ["profile", "--", "/bin/true"],
+    "cow": ["cow", "--", "/bin/true"],
+    "record": ["record", "--calls", "x.calls", "--force", "--", "/bin/true"],
+    "snapshot": ["snapshot", "--allocator", "glibc", "--size", "4MiB", "--alternative", "fork"],
+}
+
+
+@pytest.mark.parametrize("name", WATCHES)
+def test_no_amount_of_memory_ends_a_watch_by_a_signal(name, tmp_path):
+    """Somewhere in these steps each allocation, mapping and thread is the first that fails."""
+    with subprocess.Popen(["/bin/sleep", "600"]) as program:
+        try:
+            words = [str(program.pid) if word == "PID" else word for word in WATCHES[name]]
+            for kib in range(50_000, 300_000, 25_000):
+                done = limited(tmp_path, f"-v {kib}", words)
+                assert done.returncode in (0, 1, 3), (kib, done.returncode, done.stderr[-500:])
+                if done.returncode == 3:
+                    last = done.stderr.splitlines()[-1]
+                    assert last.startswith("zerotax: ") and "defect" not in last, (kib, done.stderr[-500:])
+        finally:
+            program.kill()
+    assert not [path for path in os.listdir("/dev/shm") if path.startswith("zerotax")]
+
+
+@pytest.mark.parametrize("name", ["profile --pid", "record --pid", "cow"])
+def test_a_thread_that_may_not_be_started_is_named(name, tmp_path):
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root, to become a user of whom nothing else runs")
+    skip_if_unreadable()
+    # Of these processes, all are counted together.
+    somebody = ["setpriv", "--reuid=64322", "--regid=64322", "--clear-groups"]
+    with subprocess.Popen([*somebody, "/bin/sleep", "600"]) as program:
+        try:
+            words = [str(program.pid) if word == "PID" else word for word in WATCHES[name]]
+            ends = set()
+            for processes in range(1, 5):
+                done = run_in("/", ["prlimit", f"--nproc={processes}", *somebody], words)
+                assert done.returncode in (0, 2, 3), (processes, done.returncode, done.stderr[-500:])
+                assert "defect" not in done.stderr, done.stderr
+                ends.add(done.returncode)
+            assert 3 in ends
+        finally:
+            program.kill()

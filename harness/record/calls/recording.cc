@@ -68,11 +68,21 @@ CallsRecording::CallsRecording(std::string path, std::uint64_t limit)
   head.append(reinterpret_cast<const char*>(&kCallsVersion), sizeof kCallsVersion);
   head.resize(kCallsHeadBytes);
   if (!write_all(file_.fd(), head)) failure_ = errno;
-  thread_ = std::thread([this] { run(); });
+  thread_ = Worker([this] {
+    try {
+      run();
+    } catch (...) {
+      // No program is to wait for it.
+      area_->stopped = 1;
+      throw;
+    }
+  });
 }
 
 CallsRecording::~CallsRecording() {
-  stop();
+  stopping_ = true;
+  thread_.wait();
+  area_->stopped = 1;
   ::munmap(static_cast<void*>(area_), kCallAreaBytes);
 }
 

@@ -4,11 +4,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "files/new_file.h"
 #include "files/shared_file.h"
+#include "os/worker.h"
 #include "record/calls/encoder.h"
 #include "record/calls/result.h"
 #include "record/launch.h"
@@ -90,7 +90,7 @@ class CallsRecording {
   bool too_large_ = false;  ///< limited by the memory that the blocks take here
   int failure_ = 0;         ///< errno of a write
   std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  Worker thread_;
 };
 
 }  // namespace zerotax::record

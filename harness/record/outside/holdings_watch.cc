@@ -36,17 +36,17 @@ HoldingsWatch::HoldingsWatch(const std::vector<pid_t>& processes, Joined joined)
       clock_(processes),
       began_ns_(monotonic_ns()) {
   for (const pid_t pid : processes) begin(pid, 0, true);
-  thread_ = std::thread([this] { work(); });
+  thread_ = Worker([this] { work(); });
 }
 
 HoldingsWatch::HoldingsWatch()
     : looking_share_(kShareOfCommand), wait_for_child_(true), clock_({}), began_ns_(monotonic_ns()) {
-  thread_ = std::thread([this] { work(); });
+  thread_ = Worker([this] { work(); });
 }
 
 HoldingsWatch::~HoldingsWatch() {
   done_ = true;
-  if (thread_.joinable()) thread_.join();
+  thread_.wait();
 }
 
 void HoldingsWatch::finish() {

@@ -10,11 +10,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "observe/tree_clock.h"
+#include "os/worker.h"
 
 namespace zerotax::record {
 
@@ -114,7 +114,7 @@ class HoldingsWatch {
   std::atomic<std::uint64_t> looked_ns_ = 0;
   mutable std::mutex mutex_;
   std::atomic<bool> done_ = false;
-  std::thread thread_;
+  Worker thread_;
 };
 
 }  // namespace zerotax::record

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -142,7 +143,7 @@ StoreSizesWatch::StoreSizesWatch(std::vector<pid_t> processes) : processes_(std:
     throw MachineError(fmt::format("--sizes: no breakpoint is safe on {}", fmt::join(unwatched_, ", ")), kLeaveOut);
   }
   open();
-  reader_ = std::thread([this] {
+  reader_ = Worker([this] {
     while (!done_) {
       read();
       std::this_thread::sleep_for(kReadEvery);
@@ -152,7 +153,7 @@ StoreSizesWatch::StoreSizesWatch(std::vector<pid_t> processes) : processes_(std:
 
 StoreSizesWatch::~StoreSizesWatch() {
   done_ = true;
-  if (reader_.joinable()) reader_.join();
+  reader_.wait();
 }
 
 void StoreSizesWatch::find_functions(pid_t pid) {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "os/perf_streams.h"
 #include "os/process_file.h"
 #include "os/uprobe_event.h"
+#include "os/worker.h"
 #include "record/outside/places.h"
 #include "record/result.h"
 
@@ -84,7 +84,7 @@ class StoreSizesWatch {
   std::map<Caller, std::pair<Spot, Seen>> callers_;
   std::uint64_t other_bytes_calls_ = 0;
   std::atomic<bool> done_ = false;
-  std::thread reader_;
+  Worker reader_;
 };
 
 }  // namespace zerotax::record

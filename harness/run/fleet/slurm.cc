@@ -15,6 +15,7 @@
 #include "files/output_file.h"
 #include "files/temporary_folder.h"
 #include "os/child.h"
+#include "run/helper_program.h"
 #include "run/program_launch.h"
 
 namespace zerotax::fleet {
@@ -33,8 +34,6 @@ ChildResult run_slurm_command(const char* command, std::vector<std::string> argu
   child.timeout = std::chrono::minutes(2);
   return run_child(child, [] { return false; });
 }
-
-bool succeeded(const ChildResult& result) { return result.end == ChildResult::End::kExited && result.code == 0; }
 
 /// What a command said, without its own name before each line.
 std::string said(const ChildResult& result) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -27,6 +28,13 @@ void* pointer_to(zerotax::AddressRange range) {
 /// Says nothing but why, and ends the program: threads stand where they stood.
 [[noreturn]] void fail(const std::exception& failure) {
   std::fprintf(stderr, "fork-snapshot: %s\n", failure.what());
+  std::fflush(stdout);
+  ::_exit(3);
+}
+
+/// Where an exception cannot reach main: in a thread, or while threads run that nobody can join.
+[[noreturn]] void fail_at_once() {
+  std::fputs("fork-snapshot: there is too little memory for it, or no further thread is allowed\n", stderr);
   std::fflush(stdout);
   ::_exit(3);
 }
@@ -126,6 +134,7 @@ int list() {
 }  // namespace snapshot
 
 int main(int count, char** words) {
+  std::set_terminate(snapshot::fail_at_once);
   if (count == 2 && std::string(words[1]) == "--list") return snapshot::list();
   snapshot::Parameters parameters;
   try {

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace zerotax {
+
+/// A thread of ours. What its work throws, such as for lack of memory, ends that work alone; join() throws it again in
+/// the thread that can report it.
+class Worker {
+ public:
+  Worker() = default;
+  template <typename Work>
+  explicit Worker(Work work) : failure_(std::make_unique<std::exception_ptr>()) {
+    thread_ = std::thread([work = std::move(work), failure = failure_.get()]() mutable {
+      try {
+        work();
+      } catch (...) {
+        *failure = std::current_exception();
+      }
+    });
+  }
+  Worker(Worker&&) = default;
+  Worker& operator=(Worker&&) = default;
+  ~Worker() { wait(); }
+
+  [[nodiscard]] bool joinable() const { return thread_.joinable(); }
+  /// Waits for its end.
+  void wait() {
+    if (thread_.joinable()) thread_.join();
+  }
+  /// Waits for its end, and throws what it threw, once.
+  void join() {
+    wait();
+    if (failure_ && *failure_) std::rethrow_exception(std::exchange(*failure_, nullptr));
+  }
+
+ private:
+  std::unique_ptr<std::exception_ptr> failure_;
+  std::thread thread_;
+};
+
+}  // namespace zerotax
