@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <climits>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -64,7 +65,7 @@ int find(std::uint32_t number, bool shared, std::string_view build_id, const cha
                                       .number(number)
                                       .number(shared ? 1 : 0)
                                       .text(build_id)
-                                      .text(link != nullptr ? std::string_view(link).substr(0, 4096) : "")
+                                      .text(link != nullptr ? std::string_view(link).substr(0, PATH_MAX) : "")
                                       .number(skip));
     if (!found) return -1;
     if (is_wanted(found.get(), build_id, checksum)) return found.release();
