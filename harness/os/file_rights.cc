@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +16,13 @@ namespace {
 /// Of this thread alone: the C library would change those of all threads.
 bool set_groups(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
+}
+
+/// A change of the user takes core dumps and debuggers from the process (prctl(2), PR_SET_DUMPABLE), unless it had
+/// none.
+bool could_be_dumped() {
+  static const bool could = ::prctl(PR_GET_DUMPABLE) == 1;
+  return could;
 }
 
 }  // namespace
@@ -44,6 +52,7 @@ FileRights::FileRights(const FileUser& user) {
   limited_ = count >= 0 && ::getgroups(count, groups_.data()) == count && set_groups({});
   if (!limited_) return;
   changed_ = true;
+  could_be_dumped();
   group_ = static_cast<gid_t>(::setfsgid(user.group));
   // With the user, the kernel takes root's rights over files from the thread (capabilities(7)).
   ::setfsuid(user.user);
@@ -57,6 +66,7 @@ FileRights::~FileRights() {
   ::setfsuid(0);
   ::setfsgid(group_);
   static_cast<void>(set_groups(groups_));
+  if (could_be_dumped()) ::prctl(PR_SET_DUMPABLE, 1);
 }
 
 }  // namespace zerotax

@@ -2,13 +2,20 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "os/file_rights.h"
 
@@ -100,6 +107,33 @@ TEST_F(ForeignRoot, AFileOfRootIsNotOpenedWithTheRightsOfAnother) {
     EXPECT_EQ(opened("/public", Links::kNone), 6);
   }
   EXPECT_EQ(opened("/file", Links::kNone), 6) << "they are ours again";
+}
+
+/// As before Linux 5.6.
+void forbid_openat2() {
+  sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{static_cast<unsigned short>(std::size(code)), &code[0]};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+TEST_F(ForeignRoot, WithoutOpenat2NoLinkIsFollowedAtAll) {
+  std::filesystem::create_directory(folder_ + "/root/folder");
+  std::ofstream(folder_ + "/root/folder/file") << "deeper";
+  link("file", "link");
+  link("folder", "around");
+  const auto try_all = [&] {
+    forbid_openat2();
+    bool right = opened("/folder/file", Links::kNone) == 6;
+    right = right && opened("/link", Links::kInsideRoot) == -1 && why_ == "it is a link";
+    right = right && opened("/around/file", Links::kInsideRoot) == -1;
+    right = right && opened("/../outside", Links::kInsideRoot) == -1;
+    ::_exit(right ? 0 : 1);
+  };
+  EXPECT_EXIT(try_all(), testing::ExitedWithCode(0), "");
 }
 
 TEST(FileUser, IsThatOfTheProcess) {
