@@ -6,8 +6,8 @@
 
 namespace zerotax::record {
 
-/// The registers that a function keeps (kKeptRegisters), its stack pointer and where it continues, at a call. The layout
-/// is known to own_stack_*.cc.
+/// The registers that a function keeps (kKeptRegisters), its stack pointer and where it continues, at a call. The
+/// layout is known to own_stack_*.cc.
 struct EntryRegisters {
   std::uint64_t kept[sizeof kKeptRegisters / sizeof kKeptRegisters[0]];
   std::uint64_t stack_pointer;
