@@ -1,11 +1,13 @@
 #include "observe/running_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "os/pid_namespace.h"
 #include "os/process_info.h"
+#include "os/unique_fd.h"
 
 namespace zerotax {
 namespace {
@@ -28,10 +30,16 @@ void check_process(pid_t pid) {
   }
   if (facts->kernel_thread) throw UsageError(fmt::format("process {} is a thread of the kernel", pid), kGiveAnother);
   if (!is_running(pid)) throw UsageError(fmt::format("process {} has ended (a zombie)", pid), kGiveAnother);
-  if (::geteuid() != 0 && facts->user != ::geteuid()) {
+  if (!may_watch(pid, facts->user)) {
     throw MachineError(fmt::format("process {} belongs to another user, or may not be looked at", pid),
-                       "run zerotax as root");
+                       "run zerotax as root, or with CAP_SYS_PTRACE and CAP_PERFMON (docs/safety.md)");
   }
+}
+
+bool may_watch(pid_t pid, uid_t user) {
+  if (user == ::geteuid() || ::geteuid() == 0) return true;
+  // The kernel checks CAP_SYS_PTRACE when this file is opened (proc_pid_maps(5)).
+  return static_cast<bool>(UniqueFd(::open(fmt::format("/proc/{}/maps", pid).c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
 }  // namespace zerotax

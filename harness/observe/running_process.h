@@ -6,7 +6,11 @@ namespace zerotax {
 
 /// Throws UsageError unless it is a running program that can be sampled: not a thread, a zombie, the kernel's,
 /// ourselves, or the machine's init (that of a container is a program). MachineError if it is another user's, and we
-/// are not root.
+/// may not look at it (may_watch).
 void check_process(pid_t pid);
+
+/// Whether this process may look at another one: the process is of our user, or we are root, or have CAP_SYS_PTRACE.
+/// `user`: the user of that process.
+bool may_watch(pid_t pid, uid_t user);
 
 }  // namespace zerotax

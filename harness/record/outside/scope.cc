@@ -76,7 +76,7 @@ bool WatchScope::takes(pid_t pid) {
   if (pid == ::getpid()) return false;
   const auto facts = process_facts(pid);
   if (!facts || facts->kernel_thread || facts->state == 'Z') return false;
-  if (::geteuid() == 0 || facts->user == ::geteuid()) return true;
+  if (may_watch(pid, facts->user)) return true;
   ++others_;
   return false;
 }
