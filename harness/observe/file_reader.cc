@@ -59,6 +59,12 @@ std::uint64_t anonymous_bytes(pid_t pid) {
   return resident > of_files ? (resident - of_files) * page_bytes() : 0;
 }
 
+/// Whether an origin tells better where debug information may lie. A name below /proc is that of a descriptor.
+bool tells_more(const FileOrigin& origin, const FileOrigin& known) {
+  const auto is_descriptor = [](const FileOrigin& each) { return each.name.starts_with("/proc/"); };
+  return known.pid == 0 && (origin.pid > 0 || (is_descriptor(known) && !is_descriptor(origin)));
+}
+
 }  // namespace
 
 FileReader& FileReader::shared() {
@@ -118,6 +124,8 @@ std::shared_ptr<ForeignFile> FileReader::file(UniqueFd opened, const FileOrigin&
     file->fd = std::move(opened);
     file->origin = origin;
     file->number = ++last_file_;
+  } else if (tells_more(origin, file->origin)) {
+    file->origin = origin;
   }
   return file;
 }

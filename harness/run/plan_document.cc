@@ -1,6 +1,9 @@
 // A plan read again; point/plan.cc writes it.
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/size.h"
@@ -56,7 +59,9 @@ void announce_allocator(const std::string& file, const Allocator& allocator) {
     throw UsageError(fmt::format("the plan names the library {}, which is no absolute path", library), kMeasureAgain);
   }
   for (const std::string& each : {file, library}) {
-    if (is_of_trusted_user(each)) continue;
+    std::error_code failure;
+    // A library that is missing is named where it is looked for.
+    if (is_of_trusted_user(each) || !std::filesystem::exists(each, failure)) continue;
     throw UsageError(
         fmt::format("the plan names the library {}, but another user can write to {}", library,
                     each == file ? "the plan" : "the library"),

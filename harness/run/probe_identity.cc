@@ -17,7 +17,6 @@
 #include "run/allocators.h"
 #include "run/child_verdict.h"
 #include "run/debian_library.h"
-#include "run/interrupt.h"
 #include "run/pass_verdict.h"
 
 namespace zerotax {
@@ -101,8 +100,8 @@ ProbeAnswer ask_probe(const Allocator& allocator) {
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
   use_own_libraries(command, allocator.preload);
-  const ChildResult result = run_child(command, stop_requested);
-  end_if_stopped();
+  // Not interruptible: it takes milliseconds, and a run that is interrupted still writes its document.
+  const ChildResult result = run_child(command, nullptr);
   Answer answer(file.text());
   check_answered(allocator, result, answer.complete);
   if (answer.layout != fmt::format("{:#x}", kSampleBlockMagic)) throw other_build(allocator);

@@ -1,5 +1,6 @@
 """Which allocators this build has, in which versions; and marks that skip the tests of those that it has not."""
 
+import os
 import subprocess
 
 import pytest
@@ -31,4 +32,5 @@ def library_of(name):
     answer = subprocess.run(
         [BUILD / "bin" / f"bench-{name}", "--zerotax-identify"], env=clean_environment(), capture_output=True,
         text=True, check=True)
-    return dict(line.split("=", 1) for line in answer.stdout.splitlines())["malloc"]
+    # The loader names it as the probe does: from its own folder.
+    return os.path.normpath(dict(line.split("=", 1) for line in answer.stdout.splitlines())["malloc"])

@@ -1,0 +1,194 @@
+"""Commands that are killed or stopped at a random moment leave nothing: no process, file, worktree, shared memory, cgroup
+or event of the kernel. After SIGKILL, the next command removes what the killed one could not."""
+
+import ctypes
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import BUILD, SOURCE, ZEROTAX, clean_environment
+from waiting import wait_for
+
+sys.path.append(str(SOURCE / "tests" / "history"))
+from projects import GOOD, HOW, QUICK, ZEROES, make_project, untouched  # noqa: E402
+
+RECORDED = BUILD / "tests" / "recorded"
+SLEEP = ["/bin/sh", "-c", "sleep 600; true"]
+BUSY = ["/usr/bin/python3", "-c", "while True: bytearray(10**6)"]
+GLIBC = ["--allocator", "glibc"]
+# {pid}: a process that allocates all the time; {out}: a folder of the command's own; {project}: a git repository.
+COMMANDS = {
+    "run": ["run", *GLIBC, "--size", "64KiB", "--size", "20MiB", "--out", "{out}/run"],
+    "loop": ["run", "--loop", *GLIBC, "--size", "1MiB", "--seconds", "60", "--json", "{out}/loop.json"],
+    "study": ["study", *GLIBC, "--allocator", "jemalloc", "--out", "{out}/study"],
+    "thresholds": ["thresholds", *GLIBC, "--json", "{out}/thresholds.json"],
+    "check": ["check", *GLIBC, "--baseline", str(SOURCE / "tests/regression/baselines"), "--json", "{out}/check.json"],
+    "bless": ["bless", "--baseline", "{out}/baseline.json", "--", *BUSY[:2], "bytearray(10**7)"],
+    "compare": ["compare", "glibc", "jemalloc", "--size", "1MiB", "--json", "{out}/compare.json"],
+    "record": ["record", "--json", "{out}/record.json", "--", *SLEEP],
+    "record --calls": ["record", "--calls", "{out}/a.calls", "--svg", "{out}/a.svg", "--", *BUSY],
+    "record --pid": ["record", "--pid", "{pid}", "--seconds", "60", "--json", "{out}/outside.json"],
+    "record --sizes": ["record", "--pid", "{pid}", "--sizes", "--seconds", "60", "--json", "{out}/sizes.json"],
+    "record --all": ["record", "--all", "--seconds", "60", "--json", "{out}/all.json"],
+    "profile": ["profile", "--pid", "{pid}", "--seconds", "60", "--json", "{out}/profile.json"],
+    "cow": ["cow", "--json", "{out}/cow.json", "--", *SLEEP],
+    "cow --pid": ["cow", "--pid", "{pid}", "--stacks", "--json", "{out}/cow.json"],
+    "fork": ["fork", "--json", "{out}/fork.json"],
+    "snapshot": ["snapshot", "--json", "{out}/snapshot.json"],
+    "advise": ["advise", "--json", "{out}/advise.json", "--", str(RECORDED / "trims")],
+    "top": ["top", "--samples", "100", "--interval", "0.2", "--json", "{out}/top.json"],
+    "trace run": ["trace", "run", "--out", "{out}/trace", "--", *SLEEP],
+    "contract": ["contract", "--json", "{out}/contract.json"],
+    "doctor": ["doctor", "--json", "{out}/doctor.json"],
+    "report": ["report", "--allocator", "tcmalloc", "--out", "{out}/report"],
+    "history": ["history", "--repo", "{project}", *HOW, *QUICK, "--range", "main~2..main", "--out", "{out}/history"],
+    "bisect": ["bisect", "--repo", "{project}", *HOW, "--size", "64KiB", "--good", "main~3", "--bad", "main", "--expect",
+               "zeroed_bytes == 0", "--json", "{out}/bisect.json"],
+}
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSTOP]
+PR_SET_CHILD_SUBREAPER = 36
+PATIENCE_S = 120
+
+
+def children():
+    """The processes below this one that are not dead: what a killed command leaves becomes our child."""
+    found = {}
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        for pid in (task / "children").read_text().split():
+            try:
+                state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+                line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if state in "ZX":
+                continue
+            found[int(pid)] = line
+    return found
+
+
+def of_the_kernel():
+    """Names that commands give to things outside of any folder of theirs: shared memory, cgroups, events."""
+    found = {str(path) for folder in ("/dev/shm", "/run") for path in pathlib.Path(folder).glob("*zerotax*")}
+    found |= {str(path) for path in pathlib.Path("/sys/fs/cgroup").glob("**/*zerotax*") if path.is_dir()}
+    for events in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing"):
+        try:
+            found |= set(pathlib.Path(events, "uprobe_events").read_text().splitlines())
+        except OSError:
+            continue
+    return found
+
+
+def reap():
+    """Ends the zombies that became our children."""
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        pass
+
+
+@pytest.fixture(scope="module", name="project")
+def _project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project") / "allocator"
+    make_project(folder, [GOOD, GOOD, ZEROES, ZEROES])
+    return folder
+
+
+@pytest.fixture(name="busy")
+def _busy():
+    with subprocess.Popen(BUSY) as process:
+        yield process
+        assert process.poll() is None, "the process that was watched has ended"
+        process.kill()
+
+
+def half_written(folder):
+    """Files in a folder of results that are not what a reader may find there: unfinished ones, and JSON that is none."""
+    found = []
+    for path in folder.rglob("*"):
+        if path.name.endswith((".new", ".tmp")):
+            found.append(path.name)
+        elif path.suffix == ".json":
+            try:
+                json.loads(path.read_text())
+            except ValueError:
+                found.append(path.name)
+    return found
+
+
+def filled(word, **values):
+    """A word of a command, with what stands in braces replaced; braces of a build command stay."""
+    for name, value in values.items():
+        word = word.replace("{" + name + "}", str(value))
+    return word
+
+
+def kill_at_random(name, number, delay_s, folder, project, busy):
+    out, temporary, cache = folder / "out", folder / "temporary", folder / "cache"
+    for each in (out, temporary, cache):
+        each.mkdir(parents=True)
+    environment = clean_environment(TMPDIR=str(temporary), XDG_CACHE_HOME=str(cache))
+    words = [filled(word, pid=busy.pid, out=out, project=project) for word in COMMANDS[name]]
+    before = of_the_kernel()
+    with subprocess.Popen([ZEROTAX, *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          start_new_session=True) as run:
+        time.sleep(delay_s)
+        run.send_signal(number)
+        if number == signal.SIGSTOP:  # continued, it goes on, and can be ended
+            time.sleep(0.2)
+            run.send_signal(signal.SIGCONT)
+            run.send_signal(signal.SIGTERM)
+        errors = run.communicate(timeout=PATIENCE_S)[1].decode(errors="replace")
+    for wrong in ("terminate called", "Traceback", "defect", "internal error"):
+        assert wrong not in errors, errors
+
+    def strays():
+        reap()
+        return {pid: line for pid, line in children().items() if pid != busy.pid}
+
+    left = strays()
+    if left:
+        wait_for(lambda: not strays(), 20)
+        left = strays()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, f"still runs: {left}"
+    if number == signal.SIGKILL:  # the next command removes what this one could not
+        for again in (["record", "--", "/bin/true"], words[:1] if words[0] in ("fork", "contract") else ["list"]):
+            subprocess.run([ZEROTAX, *again], env=environment, capture_output=True, timeout=PATIENCE_S, check=False)
+    else:
+        assert not half_written(out)
+        assert not list(temporary.rglob("*")), "files in TMPDIR"
+    assert of_the_kernel() <= before, of_the_kernel() - before
+
+
+def kill_many(count, seed, folder, project, busy):
+    assert ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    choose = random.Random(seed)
+    names = [name for name in COMMANDS if os.geteuid() == 0 or name not in ("record --sizes", "record --all")]
+    failures = []
+    with untouched(project):
+        for turn in range(count):
+            name, number = names[turn % len(names)], choose.choice(SIGNALS)
+            delay_s = choose.choice([0.01, 0.05, 0.2, 0.5, 1.0]) * choose.uniform(0.5, 1.5)
+            try:
+                kill_at_random(name, number, delay_s, folder / str(turn), project, busy)
+            except (AssertionError, subprocess.TimeoutExpired) as failure:
+                failures.append(f"{name}, {number.name} after {delay_s:.3f} s: {str(failure).splitlines()[0]}")
+    assert not failures, "\n".join(failures)
+
+
+def test_what_is_killed_at_random_leaves_nothing(tmp_path, project, busy):
+    kill_many(2 * len(COMMANDS), 58, tmp_path, project, busy)
+
+
+@pytest.mark.long("three hundred commands")
+def test_three_hundred_commands_killed_at_random_leave_nothing(tmp_path, project, busy):
+    kill_many(300, int(os.environ.get("ZEROTAX_TEST_SEED", "1")), tmp_path, project, busy)
