@@ -62,7 +62,7 @@ def check_folder(out: Path) -> None:
         check_replaceable(each, is_of_program)
     for each in out.glob("*"):
         if each.name not in ("programs", "work") and not each.name.startswith(("bill.json", "slurm-")):
-            raise ResultsError(f"{out}: is not a folder of a bill, as {each.name} is in it; give a new one with --out")
+            raise ResultsError(f"{out}: is not the folder of a bill, because {each.name} is in it; give another with --out")
 
 
 def stored(out: Path, program: dict, given: argparse.Namespace) -> dict | None:
@@ -170,7 +170,7 @@ def definitions(parser: argparse.ArgumentParser, file: Path) -> list[dict]:
                     | {"input": [*found["prelude"], *each["input"]]} for each in found["programs"]]
         # A folder of this name is made and removed.
         if wrong := [each["name"] for each in programs if not re.fullmatch(r"\w[\w.+-]*", each["name"])]:
-            parser.error(f"{file}: '{wrong[0]}' is no name of a program (letters, digits and . + - _)")
+            parser.error(f"{file}: '{wrong[0]}' is not a program's name (letters, digits and . + - _)")
         return programs
     except (OSError, ValueError, LookupError, TypeError) as problem:
         return parser.error(f"{file}: not as docs/bill/programs.json is ({type(problem).__name__}: {problem})")
