@@ -17,8 +17,9 @@ function(zerotax_allocator name)
   add_executable(bench-${name} $<TARGET_OBJECTS:zerotax_probe>)
   # --no-as-needed: the probe names no symbol of the allocator but malloc and its kin, which libc has too.
   target_link_libraries(bench-${name} PRIVATE -Wl,--no-as-needed ${ARG_LIBRARIES} -Wl,--as-needed zerotax_probe_link)
-  # It finds a library of ours in the folder lib beside its own, wherever the tree is, and one of others where it was linked with it.
-  # In the build as well: the search path that CMake replaces at installation ends with an empty part, which is the current folder.
+  # The installed library finds a library of ours in the folder lib beside its own, wherever the tree is. It finds a
+  # foreign library where it was linked with that library. The same path is used in the build. Otherwise CMake ends the
+  # path with an empty part, which means the current folder.
   foreach(library IN LISTS ARG_LIBRARIES)
     if(TARGET ${library})
       get_target_property(imported ${library} IMPORTED)

@@ -1,6 +1,7 @@
 # `cmake --install build --prefix P`, and a Debian package by `cpack` in the build folder.
 #
-#   P/bin/zerotax                 a link to P/lib/zerotax/bin/zerotax, which finds all else from where it is: the tree can be moved
+# P/bin/zerotax                 a link to P/lib/zerotax/bin/zerotax, which finds all else by its own path: the tree can
+# be moved
 #   P/lib/zerotax/bin             the command, the probes and zerotax-contract beside it: as in the build tree, like the next two
 #   P/lib/zerotax/libexec         programs that only the command and the probes start
 #   P/lib/zerotax/lib             libraries for preloading

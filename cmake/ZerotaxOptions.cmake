@@ -9,12 +9,12 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
-# zerotax_helper_program(TARGET): a program, or a module, that only zerotax starts is in libexec: a PATH with build/bin must not
-# offer it.
+# zerotax_helper_program(TARGET): puts a program or module that only zerotax starts into libexec, so that a PATH with
+# build/bin does not offer it.
 function(zerotax_helper_program target)
   set(folder ${CMAKE_BINARY_DIR}/libexec)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${folder} LIBRARY_OUTPUT_DIRECTORY ${folder})
-  # What a build had there before.
+  # Earlier builds left the program in build/bin.
   file(REMOVE ${CMAKE_BINARY_DIR}/bin/${target} ${CMAKE_BINARY_DIR}/bin/${target}.so)
 endfunction()
 

@@ -235,7 +235,7 @@ def write_wheel(tree, folder, version, platform, epoch):
 
 
 def check_folder(folder):
-    """Ends if the folder, which is emptied, has anything but an earlier package."""
+    """Ends if the folder, which will be emptied, holds anything but an earlier package."""
     foreign = [path.name for path in folder.glob("*")
                if not path.name.startswith(("zerotax-", "zerotax_", "_CPack_Packages")) and path.name != "SHA256SUMS"]
     if foreign or folder.is_symlink() or (folder.exists() and not folder.is_dir()):

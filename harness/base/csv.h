@@ -6,8 +6,8 @@
 
 namespace zerotax {
 
-/// Text as a field of comma-separated values (RFC 4180): printable (base/printable.h), and with a comma or quote it
-/// stands in quotes, its quotes doubled.
+/// Text as a field of comma-separated values (RFC 4180). The text is made printable (base/printable.h). A field with a
+/// comma or a quote is put in quotes, and its quotes are doubled.
 inline std::string csv_field(const std::string& raw) {
   const std::string text = printable(raw);
   if (text.find_first_of(",\"") == std::string::npos) return text;

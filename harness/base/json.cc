@@ -7,7 +7,7 @@
 namespace zerotax {
 namespace {
 
-/// The same with text that JSON can hold.
+/// The same document with text that JSON can hold.
 Json with_valid_text(const Json& json) {
   if (json.is_string()) return valid_utf8(json.get_ref<const std::string&>());
   Json valid = json;

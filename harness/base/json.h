@@ -8,12 +8,12 @@ namespace zerotax {
 /// JSON that keeps its keys in the order of writing, so that two runs can be compared line by line.
 using Json = nlohmann::ordered_json;
 
-/// As a file has it: indented, with a line break at its end. Bytes that are not UTF-8, as a file's name may have,
-/// become escapes (\xff), because JSON has no other way. Characters that are not printable (base/printable.h) become
-/// escapes of JSON.
+/// JSON for a file: indented, with a line break at its end. Bytes that are not UTF-8, which file names may have, become
+/// escapes (\xff), because JSON has no other way. Characters that are not printable (base/printable.h) become JSON
+/// escapes.
 std::string json_text(const Json& json);
 
-/// The same on one line, without a line break at its end.
+/// The same JSON on one line, without a line break at its end.
 std::string json_line(const Json& json);
 
 /// A metric that could not be measured: {"na": reason}. `reason` must not be empty.

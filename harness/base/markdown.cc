@@ -10,10 +10,10 @@
 namespace zerotax {
 namespace {
 
-/// GitHub makes no link of "https://" or "www." with a comment in it, nor a mention of "@" or a reference of "#".
+/// With this comment in it, GitHub makes no link of "https://" or "www.", no mention of "@", and no reference of "#".
 constexpr const char* kComment = "<!-- -->";
 
-/// Whether a list, a heading or a rule would begin with this character of the beginning of a line.
+/// Whether the character at `at`, at the beginning of a line, would begin a list, a heading or a rule.
 bool begins_block(const std::string& text, std::size_t at) {
   if (text.find_first_not_of(" 0123456789") < at) return false;
   const bool before_blank = at + 1 < text.size() && text[at + 1] == ' ';
@@ -60,7 +60,7 @@ std::string markdown_escaped(std::string_view raw) {
 
 std::string markdown_code(std::string_view text) {
   std::string code;
-  // A table ends a cell at | even in code.
+  // In a table, | ends a cell even within code.
   for (const char each : printable(text)) code += each == '|' ? std::string("\\|") : std::string(1, each);
   if (code.empty()) return "";
   const std::string fence(longest_run(code, 0) + 1, '`');

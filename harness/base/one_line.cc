@@ -54,7 +54,7 @@ std::string first_characters(std::string text, std::size_t most) {
 
 std::string last_characters(std::string text, std::size_t most) {
   std::size_t characters = 0;
-  std::size_t first = text.size();  // where the first character that is kept beside the … begins
+  std::size_t first = text.size();  // where the text that is kept after the … begins
   for (std::size_t at = text.size(); at-- > 0;) {
     if (continues(text[at])) continue;
     if (characters + 1 < most) first = at;

@@ -6,14 +6,14 @@
 
 namespace zerotax {
 
-/// A message that stays one line of a terminal whatever words of the user are in it: it is printable
-/// (base/printable.h), and of a word of more than 160 bytes the middle is left out.
+/// A message that stays on one line of a terminal, whatever words of the user it contains. The message is made
+/// printable (base/printable.h), and the middle of a word of more than 160 bytes is left out.
 std::string one_line(std::string_view text);
 
 /// The text, or as much of its beginning as has so many characters of UTF-8 with the … at its end.
 std::string first_characters(std::string text, std::size_t most);
 
-/// The same of its end, with the … at the beginning.
+/// The last characters of a text, with … at the beginning if the text was cut.
 std::string last_characters(std::string text, std::size_t most);
 
 }  // namespace zerotax

@@ -14,10 +14,10 @@ struct Range {
   char32_t last;
 };
 
-/// Characters that no reader sees as they are: C1, those that Unicode 15 lists as Default_Ignorable_Code_Point
-/// (DerivedCoreProperties.txt: directions, joiners, tags) or of the category Cf, every blank but U+0020 (.NET, which
-/// reads GitHub's commands, skips all of them), separators of lines and paragraphs, and half of the non-characters. The
-/// other half ends each plane.
+/// Characters that no reader sees as they are: C1, separators of lines and paragraphs, every blank but U+0020, and half
+/// of the non-characters. The other half of the non-characters ends each plane. Also the characters that Unicode 15
+/// lists as Default_Ignorable_Code_Point (DerivedCoreProperties.txt: directions, joiners, tags) or as category Cf.
+/// Blanks are included because .NET, which reads GitHub's commands, skips all of them.
 constexpr Range kHidden[] = {
     {0x7F, 0xA0},       {0xAD, 0xAD},       {0x34F, 0x34F},     {0x600, 0x605},     {0x61C, 0x61C},
     {0x6DD, 0x6DD},     {0x70F, 0x70F},     {0x890, 0x891},     {0x8E2, 0x8E2},     {0x115F, 0x1160},
@@ -34,14 +34,14 @@ bool is_hidden(char32_t character) {
   return after != std::begin(kHidden) && character <= std::prev(after)->last;
 }
 
-/// A character, or a byte that is part of none.
+/// A character, or a byte that belongs to no character.
 struct Piece {
   std::size_t bytes = 1;
   std::optional<char32_t> character;
 };
 
-/// The first one of a text that is not empty. Overlong forms, surrogates and numbers beyond Unicode are no characters
-/// (RFC 3629).
+/// The first piece of a text that is not empty. Overlong forms, surrogates and numbers beyond Unicode are not
+/// characters (RFC 3629).
 Piece first_piece(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return {1, first};
@@ -68,7 +68,7 @@ std::string escape_of(char32_t character) {
   return number <= 0xFFFF ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
 }
 
-/// In JSON, where characters beyond 16 bits are two surrogates.
+/// The escape in JSON, where characters beyond 16 bits are two surrogates.
 std::string json_escape_of(char32_t character) {
   auto number = static_cast<std::uint32_t>(character);
   if (number <= 0xFFFF) return fmt::format("\\u{:04x}", number);
@@ -92,8 +92,8 @@ void for_each_piece(std::string_view text, const OnCharacter& on_character, cons
 
 void add_byte(std::string& text, unsigned char byte) { fmt::format_to(std::back_inserter(text), "\\x{:02x}", byte); }
 
-/// Takes the meaning from what GitHub's runner would carry out: "::" as the first characters of a line but blanks, and
-/// "##[" anywhere. It is the second colon, or the bracket, that has just been added to `line`.
+/// Breaks up two texts that GitHub's runner would execute as commands: "::" as the first characters of a line after
+/// blanks, and "##[" anywhere. The second colon, or the bracket, has just been added to `line`.
 void disarm(std::string& text, std::size_t line_begin) {
   if (text.ends_with("##[")) {
     text.replace(text.size() - 2, 1, "\\x23");
@@ -156,7 +156,7 @@ std::string printable_json(std::string_view json) {
       return;
     }
     out += bytes;
-    // Strings alone can have it.
+    // Only strings can contain it.
     if (out.ends_with("##[")) out.replace(out.size() - 2, 1, "\\u0023");
   };
   for_each_piece(json, on_character, [](unsigned char /*byte*/) {});

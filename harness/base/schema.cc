@@ -135,7 +135,7 @@ std::string words_for(const Json& document, const Results::Error& error) {
   return std::string(said);
 }
 
-/// Values of a document, those in it included; more than `most` are not counted.
+/// The number of values in a document, at all depths. Counting ends beyond `most`.
 std::size_t values_in(const Json& document, std::size_t most) {
   std::size_t count = 1;
   if (!document.is_structured()) return count;
@@ -152,7 +152,7 @@ std::string schema_problem(const Json& document, const std::string& name) {
   const Plain plain = document;
   static valijson::Validator validator;  // which keeps the regular expressions that it has compiled
   if (validator.validate(schema_named(name), Adapter(plain), nullptr)) return "";
-  // Several problems of each value are kept, and all of them took 20 GB for a document of five million.
+  // Several problems are kept per value; a document of five million values took 20 GB.
   constexpr std::size_t kMostExplained = 200'000;
   if (values_in(document, kMostExplained) > kMostExplained) return "document: it does not follow its schema";
   Results results;

@@ -5,7 +5,7 @@
 
 namespace zerotax {
 
-/// A word as a shell reads it: in quotes if it has anything but letters, digits and _-./:=,+@%. It is printable
+/// A word as a shell reads it, in quotes if it has anything but letters, digits and _-./:=,+@%. The result is printable
 /// (base/printable.h): control characters and bytes that are not UTF-8 become escapes in $'...'.
 std::string shell_word(const std::string& word);
 

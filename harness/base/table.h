@@ -14,7 +14,7 @@ namespace zerotax {
 /// The unit of a column: how its numbers are written for people (base/units.h).
 enum class Unit { kText, kCount, kBytes, kNs, kNumber, kRatio, kPercent, kWholePercent };
 
-/// One field of a table: text, which is made printable (base/printable.h), a number in the unit of its column, n/a, or
+/// One field of a table: text (made printable, see base/printable.h), a number in the unit of its column, n/a, or
 /// nothing.
 class Cell {
  public:
@@ -30,7 +30,7 @@ class Cell {
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell()) {}
 
   static Cell not_available();
-  /// A word of our own with the codes of its color (base/palette.h), shown as it is.
+  /// A word of our own with the codes of its color (base/palette.h), shown unchanged.
   static Cell colored(std::string word);
   /// Text that Markdown shows as code.
   static Cell code(std::string text);
@@ -91,7 +91,7 @@ class Table {
     std::string note;
   };
   [[nodiscard]] bool is_right(const Column& column) const;
-  /// How a cell, and the name of a column, are written.
+  /// The function that writes a cell or a column's name.
   using Writer = std::string (Cell::*)(Unit, const std::string&) const;
   [[nodiscard]] std::string cell_text(const Row& row, std::size_t column, Writer writer) const;
   [[nodiscard]] std::vector<std::size_t> widths(bool header, Writer writer) const;

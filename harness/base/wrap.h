@@ -5,8 +5,8 @@
 
 namespace zerotax {
 
-/// Words, made printable (base/printable.h), in lines of at most 78 characters (a longer word stands alone), each ended
-/// by a line break; the first line begins with `first`, the others with `further`.
+/// Wraps words in lines of at most 78 characters. The words are made printable (base/printable.h), and a longer word
+/// stands alone. Each line ends with a line break; the first line begins with `first`, the others with `further`.
 std::string wrap(std::string_view sentence, std::string_view first = "", std::string_view further = "");
 
 }  // namespace zerotax

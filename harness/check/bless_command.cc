@@ -43,7 +43,8 @@ struct BlessOptions {
   bool thresholds = false;
 };
 
-/// A baseline is made of healthy points: says which are not, and whether it may be written nevertheless.
+/// Returns whether a baseline may be written, and prints the points that fail. A baseline should hold healthy points
+/// only.
 bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& measured, bool allow_failing) {
   std::vector<std::string> failing;
   for (const Baseline& each : measured) {
@@ -97,7 +98,7 @@ ExitStatus bless(const BlessOptions& options) {
     }
     {
       const UniqueFd lock = wait_for_folder_lock(path);
-      check_overwrite(allocator, path, options.force);  // another command may have written it meanwhile
+      check_overwrite(allocator, path, options.force);  // another command may have written it while we measured
       write_file(path, json_text(to_json(baseline)));
     }
     print_text("{} {}: {}\n", allocator.name, allocator.version, path);

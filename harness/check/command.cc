@@ -54,7 +54,7 @@ void add_names(const std::vector<std::string>& names, const char* why, CheckResu
   for (const std::string& name : names) result.not_compared.push_back({name, why});
 }
 
-/// What the command line left out.
+/// Adds what the command line left out.
 void add_left_out(const Baseline& whole, const CheckScope& scope, CheckResult& result) {
   if (!scope.sizes.empty()) result.not_compared.push_back({"points of other sizes", "left out by --size"});
   if (!scope.all_metrics) result.not_compared.push_back({"all other metrics", "left out by --only"});
@@ -76,7 +76,7 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   CheckResult result;
   result.allocator = subject.allocator;
   result.baseline_path = subject.path;
-  // The review judges the meaning of a change from all that is known, even if less was asked for.
+  // The review judges a change by all known figures, even if the command line asked for fewer.
   result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
                                  std::move(verdict.changes));
   result.baseline = compared;

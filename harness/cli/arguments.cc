@@ -108,7 +108,7 @@ Argument& Argument::seconds() {
   constexpr double kDay = 86'400;
   return checked_by([name = name()](const std::string& word) {
     double number = 0;
-    // A word that is no number has an error of its own.
+    // A word that is not a number gets an error of its own.
     if (!CLI::detail::lexical_cast(word, number) || (number > 0 && number <= kDay)) return;
     throw UsageError(fmt::format("invalid {} {}", name, word), "give seconds, more than 0 and at most 86400");
   });

@@ -35,11 +35,11 @@ class Argument {
   /// What --help calls its value: "SIZE".
   Argument& shown_as(const std::string& value);
   Argument& in_range(double low, double high);
-  /// Any word that a function does not throw UsageError for.
+  /// Accepts any word for which the function throws no UsageError.
   Argument& checked_by(std::function<void(const std::string&)> check);
-  /// Seconds that something may take: above zero, and a day at most.
+  /// A duration in seconds: more than zero, and at most a day.
   Argument& seconds();
-  /// Above zero.
+  /// Requires a number above zero.
   Argument& positive();
   /// Not in --help, the manual page or completion.
   Argument& hidden();

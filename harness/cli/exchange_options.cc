@@ -50,7 +50,7 @@ void ExchangeOptions::write(const exchange::OutcomeList& list, const Json& docum
 
 void ExchangeOptions::print_annotations(const exchange::OutcomeList& list) const {
   if (!github_) return;
-  // GitHub's runner is to carry these lines out; print would take that from them.
+  // GitHub's runner must execute these lines; print_text would escape them.
   std::fflush(stdout);
   write_file("-", exchange::github_commands(list));
 }

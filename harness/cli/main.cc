@@ -42,7 +42,7 @@ int fail(const std::string& problem, const std::string& remedy, zerotax::ExitSta
 
 int fail(const zerotax::Error& failure) { return fail(failure.what(), failure.remedy(), failure.status()); }
 
-/// If that is why a path could not be used.
+/// The error of a deleted working folder, if that is why a path could not be used.
 std::optional<zerotax::UsageError> working_folder_error() {
   try {
     zerotax::require_working_folder();
@@ -61,7 +61,7 @@ int fail_to_write(int error) {
               "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);
 }
 
-/// For an exception that nothing can catch, as of a destructor. Allocates nothing.
+/// Ends the process for an exception that nothing can catch, such as one from a destructor. Allocates nothing.
 [[noreturn]] void end_at_once() {
   const char* why =
       "zerotax: it ended by an exception: this is a defect in zerotax: please report it with the command line\n";
@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
   } catch (const zerotax::Stop&) {
     zerotax::say_interrupted("nothing was written");
   } catch (const zerotax::Error& failure) {
-    // Where a signal ended work in its midst, what is missing then is not this machine's fault.
+    // If a signal interrupted the work, missing results are not this machine's fault.
     if (zerotax::interrupted() == 0 || failure.status() != zerotax::ExitStatus::kMachine) return fail(failure);
     zerotax::say_interrupted(zerotax::one_line(failure.what()));
   } catch (const std::bad_alloc&) {

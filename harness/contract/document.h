@@ -18,7 +18,7 @@ struct Request {
 
 std::size_t count(const std::vector<Result>& results, Verdict verdict);
 
-/// Whether each is "not testable here".
+/// Whether every result is "not testable here".
 bool is_nothing_tested(const std::vector<Result>& results);
 
 /// The object of "zerotax.contract/1" (results/schema/contract.schema.json).

@@ -56,7 +56,7 @@ struct Result {
   std::optional<std::uint64_t> tries = {};  ///< of a race
   std::optional<Evidence> evidence = {};    ///< where bytes were wrong
   std::optional<Reproducer> reproducer = {};
-  bool without_verdict = false;  ///< the suite itself ended before it said anything
+  bool without_verdict = false;  ///< the suite itself ended before it reported a verdict
 };
 
 /// Where the suite ran.

@@ -68,10 +68,10 @@ class LiveLines {
     // A line that the terminal wraps could not be redrawn in place.
     const std::size_t columns = terminal_ ? terminal_columns(to_) : 0;
     std::string text = lines_++ == 0 ? cow_heading(columns) : "";
-    if (drawn_ > 0) erase_lines(to_, drawn_);  // what was drawn last
+    if (drawn_ > 0) erase_lines(to_, drawn_);  // the lines that were drawn last
     const std::string rows = cow_lines(interval, tenths_, columns);
     drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
-    // By a thread that watches a program: where lines cannot be written, the summary at the end will not be, either.
+    // A thread that watches a program draws these lines: if they cannot be written, neither can the summary.
     if (!try_to_print(to_, text + rows) || std::fflush(to_) != 0) failed_ = true;
   }
   /// Whether a line could not be written.

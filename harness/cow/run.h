@@ -22,8 +22,8 @@ struct CowRun {
 /// cannot be watched.
 CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions options);
 
-/// Follows a running process and its descendants until it ends, we are interrupted, so many seconds have passed (0:
-/// however long), or `stop` answers true. Throws UsageError if there is no such process.
+/// Follows a running process and its descendants until the process ends, a signal interrupts us, `seconds` have passed
+/// (0: no limit), or `stop` returns true. Throws UsageError if the process does not exist.
 CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds, const std::function<bool()>& stop);
 
 }  // namespace zerotax::cow

@@ -115,11 +115,11 @@ std::string gzipped(const std::string& text) {
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::runtime_error("zlib could not be started");
   }
-  // By its comment the next recording knows that it may replace the file (files/output_kind.h).
+  // By this comment the next recording recognizes that it may replace the file (files/output_kind.h).
   std::string comment = "zerotax";
   gz_header head{};
   head.comment = reinterpret_cast<Bytef*>(comment.data());
-  head.os = 3;  // Unix, as zlib has it without a header
+  head.os = 3;  // Unix, as zlib writes without a header
   deflateSetHeader(&stream, &head);
   std::string packed(deflateBound(&stream, text.size()), '\0');
   std::string input = text;  // zlib wants to write to it

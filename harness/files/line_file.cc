@@ -49,7 +49,7 @@ void LineFile::add(const std::string& line) {
   try {
     write_line(file_.fd(), path_, line + '\n');
   } catch (const UsageError&) {
-    // Half a line is cut off. Nothing can be done where that fails as well.
+    // A partial line is cut off. If that fails as well, nothing more can be done.
     if (file_.takes_place() && ::ftruncate(file_.fd(), static_cast<off_t>(written_)) == 0)
       ::lseek(file_.fd(), 0, SEEK_END);
     throw;

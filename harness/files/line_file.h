@@ -8,8 +8,8 @@
 
 namespace zerotax {
 
-/// Lines that are written as they come, each with its line break: to a pipe, to "-", standard output, or to a new file
-/// that takes its place with its first line.
+/// Writes each line with its line break as soon as it is complete. The lines go to a pipe, to "-" (standard output), or
+/// to a new file, which takes its place with its first line.
 class LineFile {
  public:
   /// Throws UsageError if the file cannot be written.

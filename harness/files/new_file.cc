@@ -48,20 +48,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Named pipes that check_writable has opened. They stay open: reopened, they would end for their reader in between.
+/// Named pipes that check_writable has opened. They stay open, because closing and reopening a pipe would signal its
+/// end to the reader.
 std::map<std::string, UniqueFd>& held_pipes() {
   static std::map<std::string, UniqueFd> pipes;
   return pipes;
 }
 
-/// Opens a named pipe, once somebody reads it. Without O_NONBLOCK, open would wait for ever.
+/// Opens a named pipe once somebody reads it. Without O_NONBLOCK, open would wait forever.
 UniqueFd open_pipe(const std::string& path) {
   constexpr auto kPatience = std::chrono::seconds(2);
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (;;) {
     UniqueFd fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (fd) {
-      ::fcntl(fd.get(), F_SETFL, O_WRONLY);  // but a slow reader is waited for
+      ::fcntl(fd.get(), F_SETFL, O_WRONLY);  // but writes wait for a slow reader
       return fd;
     }
     if (errno != ENXIO) cannot_write(path, errno);
@@ -74,7 +75,7 @@ UniqueFd open_pipe(const std::string& path) {
 
 enum class Place { kNew, kFile, kPipe, kSpecial, kDescriptor };
 
-/// What is there. Throws UsageError for what nothing may be written to.
+/// The kind of file at a path. Throws UsageError for a kind that cannot be written to.
 Place place_of(const std::string& path) {
   if (path == "-") return Place::kDescriptor;
   struct stat status {};
@@ -87,7 +88,7 @@ Place place_of(const std::string& path) {
   return S_ISFIFO(status.st_mode) ? Place::kPipe : Place::kSpecial;
 }
 
-/// What a link leads to, so that the link stays.
+/// The path that a link leads to, so that the link stays.
 std::string followed(const std::string& path) {
   std::error_code failure;
   const fs::path real = fs::canonical(path, failure);
@@ -96,7 +97,7 @@ std::string followed(const std::string& path) {
 
 constexpr mode_t kPermissions = 0666;
 
-/// Tries names beside a path until `make` takes one. A file that has such a name already is not ours, and stays.
+/// Tries names beside a path until `make` accepts one. An existing file with such a name is not ours, and stays.
 std::string beside(const std::string& path, const std::function<bool(const std::string& name)>& make) {
   constexpr int kMost = 99;
   for (int number = 0;; ++number) {
@@ -106,10 +107,10 @@ std::string beside(const std::string& path, const std::function<bool(const std::
   }
 }
 
-/// Where the kernel shows an open file, from which it can be given a name.
+/// The path at which the kernel shows an open file, from which the file can be given a name.
 std::string link_of(const UniqueFd& fd) { return fmt::format("/proc/self/fd/{}", fd.get()); }
 
-/// A file without a name, of which nothing stays if this process is killed. Not every file system has them.
+/// A file without a name, which disappears if this process is killed. Not every file system supports such files.
 UniqueFd open_nameless(const std::string& folder) {
   UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kPermissions));
   if (fd && ::access(link_of(fd).c_str(), F_OK) != 0) fd.reset();  // /proc is not mounted

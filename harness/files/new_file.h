@@ -7,41 +7,44 @@
 
 namespace zerotax {
 
-/// A file that is being written. It has no place until it is whole, and then takes that of its path: what was there
-/// stays until then, and after a failure, a kill or on a full disk. A link stays, and what it leads to is replaced.
+/// A file that is being written. Once the file is whole, it takes the place of the file at its path. Until then, and
+/// after a failure, a kill or on a full disk, the old file stays. A link stays, and the file that it leads to is
+/// replaced.
 ///
-/// "-" is standard output; what is not a regular file (a pipe, /dev/null, /dev/stdout) is written in place, at once.
+/// "-" is standard output. Anything but a regular file (a pipe, /dev/null, /dev/stdout) is written in place, at once.
 class NewFile {
  public:
-  /// Throws UsageError naming the cause if it cannot be written.
+  /// Throws UsageError naming the cause if the file cannot be written.
   explicit NewFile(std::string path);
-  /// Without a keep, nothing remains.
+  /// Without a call of keep, nothing remains.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// Whether it is to take a place: not what is written in place.
+  /// Whether the file will take a place, that is, is not written in place.
   [[nodiscard]] bool takes_place() const { return !target_.empty(); }
   /// Throws UsageError.
   void add(std::string_view text);
-  /// Takes its place. Throws UsageError: it stays beside where a file came meanwhile that may not be replaced.
+  /// Takes the place. Throws UsageError if a file that may not be replaced has appeared there; then the new file stays
+  /// beside it.
   void keep();
-  /// Stays beside the place, in a file whose name is returned.
+  /// Keeps the file beside the place, and returns its name.
   std::string keep_beside();
-  /// For a file that could not be finished: takes the place if it is free, and stays beside otherwise. Returns its
-  /// name.
+  /// For a file that could not be finished: takes the place if that is free, and stays beside it otherwise. Returns the
+  /// file's name.
   std::string keep_part();
 
-  /// A pipe stays open for the next NewFile of this path: reopened, it would end for its reader in between.
+  /// Keeps a pipe open for the next NewFile of this path: closing and reopening the pipe would signal its end to the
+  /// reader.
   void hold_pipe();
 
  private:
   void give_name();
 
   std::string path_;
-  std::string target_;     ///< what it is to replace; empty: it is written in place
-  std::string temporary_;  ///< its name until then; empty: it has none
+  std::string target_;     ///< the path that the file will replace; empty: it is written in place
+  std::string temporary_;  ///< the name until then; empty: the file has none
   UniqueFd fd_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace zerotax {
 
-/// Writes a whole file, so that it is complete or, on any failure, unchanged (files/new_file.h, which also is for what
-/// is written bit by bit). Throws UsageError naming the cause. A file that has come to the path of an output
-/// (check_outputs) meanwhile, and may not be replaced, stays, and the message names the file with the text.
+/// Writes a whole file: afterwards the file is complete or, on any failure, unchanged. Throws UsageError naming the
+/// cause. A file that may not be replaced may have appeared at an output's path since check_outputs. That file stays,
+/// and the message names the file with the text. files/new_file.h writes files bit by bit.
 void write_file(const std::string& path, const std::string& text);
 
 /// Throws UsageError now if write_file could not succeed later; changes nothing. A named pipe must have a reader, who

@@ -11,7 +11,7 @@ struct OutputRules {
 };
 OutputRules& output_rules();
 
-/// The first line of a file of ZEROTAX_VM_CONSOLE (run/machine/boot.cc).
+/// The first line of a file that ZEROTAX_VM_CONSOLE names (run/machine/boot.cc).
 inline constexpr const char* kConsoleHead = "zerotax: the end of the console of a virtual machine that failed\n";
 
 /// Whether this is an option that writes a file, and may have to replace one.

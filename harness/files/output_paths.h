@@ -19,8 +19,8 @@ void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<Name
 /// Throws UsageError for an output inside a folder that is to be written as a whole.
 void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folder);
 
-/// Makes a folder that check_new_folder found usable earlier. Throws UsageError if it cannot be made, or another
-/// command has used it meanwhile.
+/// Makes a folder that check_new_folder found usable earlier. Throws UsageError if the folder cannot be made, or if
+/// another command has used it since.
 void make_new_folder(const NamedPath& folder);
 
 /// Throws UsageError unless the folder can be made later, or is empty. Changes nothing.

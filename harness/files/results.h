@@ -52,8 +52,8 @@ class ResultsFolder {
   /// holds anything already.
   ResultsFolder(std::string path, const Plan& plan, const RunHeader& header);
 
-  /// Opens one to resume its run, which must be locked. A last line that was cut short by a kill is dropped. Throws
-  /// UsageError if the folder is not of this version's schema.
+  /// Opens a folder to resume its run, which must be locked. A last line that a kill cut short is dropped. Throws
+  /// UsageError if the folder has another version's schema.
   explicit ResultsFolder(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -84,8 +84,8 @@ class ResultsFolder {
   std::vector<Point> points_;
 };
 
-/// Lets no other command measure into a folder as long as the result is open: two would write each point twice. Throws
-/// UsageError that names the command that does.
+/// Locks a folder as long as the result is open, because two commands that measure into it would write each point
+/// twice. Throws UsageError naming the command that holds the lock.
 UniqueFd lock_results(const std::string& folder);
 
 /// A results/<time> folder name for a run that starts now.

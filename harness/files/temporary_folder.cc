@@ -58,7 +58,7 @@ TemporaryFolder::TemporaryFolder(const std::string& what, const std::string& par
   }
   lock_ = lock_folder(path_);
   if (lock_ || (errno != EMFILE && errno != ENFILE)) return;
-  // Nobody would remove it after a kill.
+  // After a kill, nobody would remove the folder.
   const int reason = errno;
   ::rmdir(path_.c_str());
   throw call_trouble(path_ + " cannot be locked", reason);

@@ -67,7 +67,7 @@ ForkTarget::ForkTarget(const ForkTargetSize& size) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, to.read_end.get(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, from.write_end.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, record.fd(), record.fd());  // is inherited
+  ::posix_spawn_file_actions_adddup2(&actions, record.fd(), record.fd());  // so that it is inherited
   std::vector<std::string> words{program,
                                  std::to_string(record.fd()),
                                  fmt::format("populated={}", size.populated_bytes),

@@ -35,8 +35,8 @@ struct ForkTimes {
   std::vector<double> gone_ns;  ///< from its beginning until the child was waited for
 };
 
-/// libexec/fork-target: a process, as small as can be or as large as requested, that forks on request. It is killed
-/// when this object ends.
+/// The process libexec/fork-target, which forks on request. It is as small as possible, or as large as requested. It is
+/// killed when this object ends.
 class ForkTarget {
  public:
   /// Starts one. Throws MachineError if it cannot be started, or the machine cannot give it what it is to have; Stop if

@@ -57,10 +57,10 @@ struct BisectSetup {
   bool first_parent = false;  ///< do not search the line that a merge brought
 };
 
-/// Checks that good is good and bad is bad, and bisects the first parents between them by `git bisect` in the
-/// private repository. If a merge is found, its other parents are asked, and the line is searched that had the
-/// change already. Builds of an earlier run are not built again. Throws UsageError, with what was measured of both,
-/// if the answers are not those.
+/// Checks that good is good and bad is bad, and bisects the first parents between them by `git bisect` in the private
+/// repository. If the result is a merge, its other parents are measured, and the line that already had the change is
+/// searched. Versions that an earlier run built are not built again. Throws UsageError with both measurements if good
+/// is not good or bad is not bad.
 Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad);
 
 }  // namespace zerotax::history

@@ -39,8 +39,8 @@ bool is_within(const fs::path& path, const std::string& folder) {
 
 enum class Wanted { kFiles, kAll };
 
-/// The files, or all, that a pattern matches within a folder, by name. Links in a commit or made by a build may lead
-/// out of the folder. A file behind such a link is left out; a link itself may be kept.
+/// The files, or all entries, that match a pattern within a folder, by name. Links in a commit, or made by a build, may
+/// lead out of the folder. A file behind such a link is left out; a link itself may be kept.
 std::vector<std::string> matches_of(const std::string& pattern, const std::string& within, Wanted wanted) {
   glob_t found{};
   std::vector<std::string> paths;
@@ -211,7 +211,7 @@ std::optional<Build> Builder::earlier(const Commit& commit) const {
 Build Builder::build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const {
   if (const auto found = earlier(commit)) return *found;
   const std::string folder = cache.build_folder(commit, recipe);
-  // Another command, or another task of a fleet, that builds the same version: its build is taken.
+  // If another command or fleet task builds the same version, we take that build.
   const UniqueFd lock = wait_for_lock(folder + ".lock");
   if (const auto found = earlier(commit)) return *found;
   std::error_code failure;

@@ -42,7 +42,7 @@ constexpr const char* kHistoryExamples =
     "$XDG_CACHE_HOME/zerotax/history: a second run resumes. A command after -- runs in the folder of each version's "
     "files.\n";
 
-/// In the folder of --out: the document, the table and the figure.
+/// Names in the folder of --out: the document, the table and the figure.
 constexpr const char* kDocument = "history.json";
 constexpr const char* kTable = "history.txt";
 constexpr const char* kFigure = "history.svg";
@@ -60,8 +60,8 @@ struct HistoryOptions {
   FleetOptions fleet;
 };
 
-/// The folder of --out is new, empty, or of an earlier history, or one that Slurm had begun. Files in it that have the
-/// names of ours are ours.
+/// Checks that the folder of --out is new, empty, from an earlier history, or begun by Slurm. Files in it with the
+/// names of our outputs count as ours.
 void check_out(const std::string& out) {
   std::error_code failure;
   if (out.empty()) return;

@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 constexpr const char* kGiveRepository = "give a folder that git knows, as in --repo ~/src/mimalloc";
 /// References of a million branches take 80 MiB.
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;
-/// objects/info/commit-graphs/FILE is the deepest.
+/// The deepest path is objects/info/commit-graphs/FILE.
 constexpr int kLevels = 3;
-/// Git follows alternates of alternates that far (link_alt_odb_entries in its object-file.c).
+/// Git follows alternates of alternates to the same depth (link_alt_odb_entries in its object-file.c).
 constexpr int kMostAlternates = 5;
 
-/// A pipe would be waited for, and to open a device may have an effect.
+/// Accepts only regular files and folders: opening a pipe would wait, and opening a device may have an effect.
 void check_kind(const fs::path& path) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
@@ -35,7 +35,7 @@ void check_kind(const fs::path& path) {
                    "remove it, or give a clone of the repository");
 }
 
-/// The text of a file; nothing if there is none.
+/// The text of a file; nothing if the file does not exist.
 std::optional<std::string> text_at(const fs::path& path) {
   check_kind(path);
   std::error_code failure;
@@ -46,16 +46,16 @@ std::optional<std::string> text_at(const fs::path& path) {
   try {
     return read_input_file(path.string());
   } catch (const UsageError&) {
-    // Git itself may delete a reference at any time, once it is in packed-refs.
+    // Git itself may delete the file of a reference at any time, once the reference is in packed-refs.
     if (!is_there(path.string())) return std::nullopt;
     throw;
   }
 }
 
-/// The first line.
+/// The first line of a text.
 std::string line_in(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Where a linked work tree has what all of them share.
+/// The folder that all work trees of a repository share.
 fs::path common_folder(const fs::path& own) {
   const auto common = text_at(own / "commondir");
   return common ? own / line_in(*common) : own;
@@ -68,7 +68,7 @@ bool is_git_folder(const fs::path& own) {
   return fs::is_directory(common / "objects", failure) && fs::is_directory(common / "refs", failure);
 }
 
-/// The folder of git at a folder, or an empty path.
+/// The git folder that belongs to a folder, or an empty path.
 fs::path git_folder_at(const fs::path& folder) {
   constexpr std::string_view kMark = "gitdir: ";
   const fs::path inside = folder / ".git";
@@ -91,7 +91,7 @@ fs::path git_folder_of(const std::string& folder) {
   }
   for (fs::path at = start;; at = at.parent_path()) {
     fs::path found = git_folder_at(at);
-    // A stranger's repository in /tmp would otherwise decide what is built.
+    // Otherwise a stranger's repository in /tmp would decide what is built.
     if (!found.empty() && at != start && !is_of_trusted_user(found.string())) {
       throw UsageError(fmt::format("--repo '{}' is below {}, a repository of another user", folder, at.string()),
                        fmt::format("to build what that user wrote, give --repo {}", at.string()));
@@ -103,7 +103,7 @@ fs::path git_folder_of(const std::string& folder) {
   }
 }
 
-/// Reads files of references.
+/// Reads the files of references.
 class References {
  public:
   explicit References(std::map<std::string, std::string>& files) : files_(files) {}
@@ -136,7 +136,7 @@ class References {
   std::uintmax_t bytes_ = 0;
 };
 
-/// HEAD as a file: git before 1.5 made a link of it.
+/// The text of HEAD as a file: git before 1.5 made HEAD a link.
 std::string head_of(const fs::path& own) {
   std::error_code failure;
   const fs::path link = fs::read_symlink(own / "HEAD", failure);
@@ -152,7 +152,7 @@ std::size_t digits_at(const std::string& text, std::size_t at) {
 constexpr std::size_t kSha1Digits = 40;
 constexpr std::size_t kSha256Digits = 64;
 
-/// Each reference is a line that begins with the name of an object.
+/// Whether the names of objects have 64 digits: each reference is a line that begins with the name of an object.
 bool has_long_names(const std::map<std::string, std::string>& files) {
   for (const auto& [name, text] : files) {
     for (std::size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size()) + 1) {
@@ -163,7 +163,7 @@ bool has_long_names(const std::map<std::string, std::string>& files) {
   return false;
 }
 
-/// Checks all that git may open below a folder; whether a file there marks a partial clone.
+/// Checks all files that git may open below a folder. Returns whether a file there marks a partial clone.
 bool check_objects(const fs::path& folder, int levels) {
   bool partial = false;
   std::error_code failure;
@@ -175,7 +175,7 @@ bool check_objects(const fs::path& folder, int levels) {
   return partial;
 }
 
-/// Adds a folder of objects, and those that its objects/info/alternates names.
+/// Adds a folder of objects, and the folders that its objects/info/alternates names.
 void add_objects(const fs::path& folder, int depth, std::set<fs::path>& seen, ForeignRepository& found) {
   std::error_code failure;
   const fs::path objects = fs::canonical(folder, failure);
@@ -210,7 +210,7 @@ ForeignRepository read_repository(const std::string& folder) {
   found.files.emplace("HEAD", head);
   References references(found.files);
   references.read_below(common, "refs");
-  // After refs, as git does it: `git pack-refs` moves references from there to here.
+  // Read after refs, as git does, because `git pack-refs` moves references from refs to packed-refs.
   for (const char* name : {"packed-refs", "shallow"}) references.read(common, name);
   for (const char* name : {"ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "logs/HEAD"}) references.read(own, name);
   references.read_below(common, "logs/refs");

@@ -19,7 +19,7 @@ namespace {
 /// env(1) could not find the program.
 constexpr int kNotFound = 127;
 
-/// A line of objects/info/alternates: in quotes, a path may have any character (gitrepository-layout(5)).
+/// A line of objects/info/alternates. The path is in quotes, where any character is allowed (gitrepository-layout(5)).
 std::string alternate_of(const std::string& path) {
   std::string line = "\"";
   for (const char each : path) {
@@ -29,14 +29,14 @@ std::string alternate_of(const std::string& path) {
   return line + "\"\n";
 }
 
-/// Git's own words, before its command.
+/// The words of a git command line that precede the subcommand.
 std::vector<std::string> git_words(const std::string& home, const std::string& repository) {
   std::vector<std::string> words{"/usr/bin/env"};
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     if (text.starts_with("GIT_")) words.insert(words.end(), {"-u", std::string(text.substr(0, text.find('=')))});
   }
-  // Git before 2.32 reads settings in HOME, whatever GIT_CONFIG_GLOBAL is.
+  // Git before 2.32 reads settings in HOME, even if GIT_CONFIG_GLOBAL is set.
   for (const char* set :
        {"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
         "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL="}) {
@@ -58,7 +58,7 @@ Git::Git(const std::string& folder) : scratch_("git"), folder_(folder) {
   const std::string own = repository();
   fs::create_directory(own);
   must({"init", "--quiet", "--bare", "--template=", theirs.sha256 ? "--object-format=sha256" : "--object-format=sha1"});
-  // gitrepository-layout(5): objects that are not here are looked for there.
+  // Git looks in these folders for objects that the private repository lacks (gitrepository-layout(5)).
   std::string alternates;
   for (const std::string& objects : theirs.objects) alternates += alternate_of(objects);
   fs::create_directories(own + "/objects/info");

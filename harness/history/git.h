@@ -23,24 +23,24 @@ struct GitAnswer {
 /// every command would be about another repository than the one it is given.
 std::vector<std::string> clean_words();
 
-/// Runs git, always on a private bare repository that borrows the objects of the user's and has copies of its
-/// references. Git reads no settings but those of the private repository: neither the user's repository, nor the user,
+/// Runs git, always on a private bare repository that borrows objects from the user's repository and copies its
+/// references. Git reads only the settings of the private repository. So neither the user's repository, nor the user,
 /// nor the system can name a program for git to start, or a place to fetch from. The user's repository is only read.
 class Git {
  public:
-  /// Makes the private repository. Throws what read_repository throws, and MachineError if there is no git.
+  /// Makes the private repository. Throws what read_repository throws, and MachineError if git is missing.
   explicit Git(const std::string& folder);
 
-  /// The folder of the user's repository, as it was given.
+  /// The folder of the user's repository, as the user gave it.
   [[nodiscard]] const std::string& folder() const { return folder_; }
   /// The private repository.
   [[nodiscard]] std::string repository() const { return scratch_.file("repository"); }
 
-  /// Runs `git arguments…` to its end. `watch` is called while it runs. Throws MachineError if there is no git, Stop
-  /// if a signal asked for an end; then nothing that it started is left running. Not for several threads.
+  /// Runs `git arguments…` to its end, and calls `watch` meanwhile. Throws MachineError if git is missing, and Stop if
+  /// a signal interrupted us; then nothing that git started is left running. Not thread-safe.
   GitAnswer run(const std::vector<std::string>& arguments, const std::function<void()>& watch = {}) const;
 
-  /// A command that must succeed. Throws MachineError, with what git said, if it does not; UsageError if the user's
+  /// Runs a command that must succeed. Otherwise throws MachineError with git's message, or UsageError if the user's
   /// repository is a partial clone.
   void must(const std::vector<std::string>& arguments) const;
 

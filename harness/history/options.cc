@@ -145,7 +145,7 @@ Grid CommonOptions::grid() const {
   Grid grid;
   grid.timeout_s = timeout_s;
   if (!words.empty()) {
-    // A run that continues an earlier one reads them from its document.
+    // A run that continues an earlier one reads these words from its document.
     for (const std::string& word : words) {
       if (valid_utf8(word) != word) {
         throw UsageError(fmt::format("the word '{}' of the command is not UTF-8, which documents need", word),

@@ -11,7 +11,7 @@
 namespace zerotax::history {
 namespace {
 
-/// Between the parts of a line that git prints of a commit: no part can have it.
+/// Separates the parts of a line that git prints for a commit: no part can contain this character.
 constexpr char kBetween = '\0';
 
 }  // namespace

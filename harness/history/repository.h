@@ -22,12 +22,12 @@ struct Commit {
   [[nodiscard]] std::string name() const { return tag.empty() ? id.substr(0, 10) : tag; }
 };
 
-/// The history in a user's repository: a work tree or a bare one, whole or shallow.
+/// The history in a user's repository, which may be a work tree or bare, whole or shallow.
 class Repository {
  public:
   explicit Repository(const Git& git) : git_(git) {}
 
-  /// As the user gave it.
+  /// The folder, as the user gave it.
   [[nodiscard]] const std::string& folder() const { return git_.folder(); }
 
   /// Throws UsageError if no commit has this name; `option` is for the message.

@@ -7,10 +7,10 @@
 
 namespace zerotax::history {
 
-/// The files of one version at a time: a git worktree of our private repository (git.h). It is gone at the end.
+/// The files of one version at a time: a git worktree of our private repository (git.h), which is removed at the end.
 class Workspace {
  public:
-  /// Throws MachineError if it cannot be made. Without git, no version can be taken.
+  /// Throws MachineError if the workspace cannot be made. Without git, no version can be checked out.
   explicit Workspace(const Git* git) : git_(git), folder_("history") {}
 
   /// Always the same two folders, so that a compiler's cache knows files again: the version's files, and an empty

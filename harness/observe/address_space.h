@@ -16,9 +16,9 @@ struct Region {
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
   bool writable = true;
   bool executable = false;
-  std::uint64_t inode = 0;   ///< of the file; 0: of none
-  bool unreported = false;   ///< found in /proc/PID/maps: moved here by mremap, with what pages is not known
-  std::uint64_t device = 0;  ///< that holds the file
+  std::uint64_t inode = 0;   ///< of the file; 0: no file
+  bool unreported = false;   ///< found in /proc/PID/maps: moved here by mremap, its pages unknown
+  std::uint64_t device = 0;  ///< of the file system that holds the file
 
   /// Its pages are a file's, or those of shared memory, until a private one is written.
   [[nodiscard]] bool of_file() const;

@@ -20,16 +20,16 @@ constexpr const char* kSystem = "/usr/lib/debug";
 
 struct Wanted {
   std::string build_id;  ///< in hexadecimal; empty: none
-  FileId file;           ///< that it belongs to: this one it is not
-  std::uint64_t skip;    ///< files that were not the right one
+  FileId file;           ///< the program file, which is not its own debug file
+  std::uint64_t skip;    ///< the number of candidates to pass over, because they were not the right file
 };
 
-/// Whether a file may be the one, and is not skipped.
+/// Whether a file is a candidate, and is not to be passed over.
 bool is_next(int file, Wanted& wanted) {
   return file_id(file) != wanted.file && is_elf_file(file) && wanted.skip-- == 0;
 }
 
-/// A file of the system: of root, below /usr/lib/debug.
+/// Opens a file below /usr/lib/debug that belongs to root.
 UniqueFd open_of_system(const std::string& path, Wanted& wanted) {
   const UniqueFd root(::open(kSystem, O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return {};
@@ -46,8 +46,8 @@ UniqueFd open_by_build_id(Wanted& wanted) {
   return open_of_system(path, wanted);
 }
 
-/// Of "/usr/lib/libx.so": "/usr/lib", "/lib" and "", which are folders of the system's, for files of either name of a
-/// folder.
+/// Searches /usr/lib/debug for each end of a folder: for "/usr/lib", these are "/usr/lib", "/lib" and "". The system
+/// may name a folder with or without /usr.
 UniqueFd open_by_folder(const std::string& folder, const std::string& name, Wanted& wanted) {
   for (std::size_t begin = 0; begin != std::string::npos; begin = folder.find('/', begin + 1)) {
     if (UniqueFd found = open_of_system(folder.substr(begin) + "/" + name, wanted)) return found;
@@ -55,7 +55,7 @@ UniqueFd open_by_folder(const std::string& folder, const std::string& name, Want
   return open_of_system(name, wanted);
 }
 
-/// As whom the folder of a file is entered: a process's own user, or the owner of a file that no process is known of.
+/// The user whose rights open the folder of a file: the process's user or, without a known process, the file's owner.
 std::optional<FileUser> user_of(const FileOrigin& origin, const UniqueFd& root) {
   if (origin.pid > 0) {
     if (const auto user = file_user(origin.pid)) return user;
@@ -71,7 +71,7 @@ UniqueFd open_beside(const FileOrigin& origin, const std::string& folder, const 
     const auto user = user_of(origin, root);
     if (!user) continue;
     const FileRights rights(*user);
-    // What is beside another file of the name says nothing of this one.
+    // If another file has this name here, the files beside it are not for our program file.
     if (!rights || file_id(root.get(), origin.name) != origin.id) continue;
     for (const char* below : {"/", "/.debug/"}) {
       UniqueFd found = open_regular_file(root.get(), folder + below + name, Links::kInsideRoot, kMostProgramBytes).fd;
@@ -89,7 +89,7 @@ UniqueFd shared_debug_file(const std::string& link, Wanted& wanted) {
 UniqueFd own_debug_file(const FileOrigin& origin, const std::string& link, Wanted& wanted) {
   const std::string name = !link.empty() ? link : file_name(origin.name) + ".debug";
   const std::string folder = origin.name.substr(0, origin.name.size() - file_name(origin.name).size());
-  // A path would lead anywhere.
+  // A path in place of a name could lead anywhere.
   if (name.empty() || name.find('/') != std::string::npos || !folder.starts_with('/')) return {};
   if (UniqueFd found = open_beside(origin, folder, name, wanted)) return found;
   return open_by_folder(folder.substr(0, folder.size() - 1), name, wanted);

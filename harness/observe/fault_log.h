@@ -27,8 +27,8 @@ struct FaultLogResult {
 /// out. A file that cannot be written on ends with its last whole line.
 class FaultLog {
  public:
-  /// "-" is standard output. `durations`: whether it is known when each fault began, and
-  /// who took it, as it is for root. Throws UsageError if it cannot be opened.
+  /// "-" is standard output. `durations`: whether each fault's begin, and who took it, is known, as it is for root.
+  /// Throws UsageError if the file cannot be opened.
   FaultLog(std::string path, bool durations);
 
   /// `where` and `code` are where the address and the instruction lie; null: not known.
@@ -36,7 +36,7 @@ class FaultLog {
   /// Passes on what is there, as far as it is taken by then.
   void flush(std::chrono::steady_clock::time_point until);
   /// Writes the rest; gives up on a reader that takes nothing for a second. The file takes its place, unless it lacks
-  /// faults and would replace another: then the result names it. Once.
+  /// faults and would replace another file; then the result names the new file. Call it once.
   FaultLogResult finish();
 
  private:

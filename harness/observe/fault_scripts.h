@@ -17,7 +17,7 @@
 
 namespace zerotax {
 
-/// A region, to be named.
+/// A region as a mapping, for names.
 Unwinder::Mapping code_of(const Region& region);
 
 /// The function that a fault is attributed to.

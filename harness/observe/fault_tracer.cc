@@ -26,7 +26,7 @@ FaultEvents::Stacks stacks_of(const FaultTracerOptions& options) {
   return options.stacks ? FaultEvents::Stacks::kTaken : FaultEvents::Stacks::kNone;
 }
 
-/// The reader of files is started first: what this thread starts later may be traced with the program.
+/// Starts the reader of files first: processes that this thread starts later may be traced with the program.
 FaultTracerOptions with_reader(FaultTracerOptions options) {
   FileReader::shared().start();
   return options;

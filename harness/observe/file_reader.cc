@@ -33,15 +33,17 @@ namespace {
 
 constexpr int kLookMs = 20;
 constexpr int kStartMs = 10'000;
-/// CPU time that one file may take beyond what is answered at once. With each file that exceeds it, it is halved, so
-/// that many of them take no longer than two.
+/// CPU time for one file, beyond requests that are answered at once. Each file that exceeds the limit halves it, so
+/// that many such files take no longer than two.
 constexpr std::int64_t kMostNs = 4'000'000'000;
 constexpr std::int64_t kLeastNs = 50'000'000;
-/// Time on the wall without an answer, in the same way: of a process that is stopped, or waits for a file system.
+/// The limit of wall time without an answer, in multiples of the limit of CPU time: for a process that is stopped, or
+/// waits for a file system.
 constexpr std::int64_t kMostWallTimes = 2;
-/// Resident memory that is no file's. kReadMemory limits what is allocated; this is for whatever escapes it.
+/// Resident memory that is not backed by a file. kReadMemory limits allocations; this limit is for memory that escapes
+/// that.
 constexpr std::uint64_t kMostResident = std::uint64_t{768} << 20;
-/// Processes that ended though they read no file.
+/// Processes that may end without reading a file, before no more are started.
 constexpr unsigned kMostUnexplained = 64;
 constexpr int kMostTries = 64;
 constexpr std::size_t kFilesKept = 64;
@@ -130,13 +132,13 @@ std::shared_ptr<ForeignFile> FileReader::file(UniqueFd opened, const FileOrigin&
   return file;
 }
 
-/// Returns why it could not be started; empty: it runs.
+/// Starts the process. Returns the reason of a failure, or an empty text.
 std::string FileReader::spawn() {
   const std::string program = program_.empty() ? helper_program("read-files") : program_;
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, &ends[0]) != 0) return "no socket for read-files";
   MessageSocket ours{UniqueFd(ends[0])};
-  // Above the numbers that the process has them under.
+  // Numbers above those that the new process uses for these descriptors.
   const UniqueFd first(ends[1]);
   const UniqueFd theirs(::fcntl(first.get(), F_DUPFD_CLOEXEC, kReadPage + 1));
   const UniqueFd memory(::memfd_create("read-files", MFD_CLOEXEC));
@@ -158,7 +160,7 @@ std::string FileReader::spawn() {
   ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), kReadSocket);
   ::posix_spawn_file_actions_adddup2(&actions, page.get(), kReadPage);
   ::posix_spawn_file_actions_addclosefrom_np(&actions, kReadPage + 1);
-  // Ctrl-C is for the command, which may still have something to name. A caller may have blocked or ignored signals.
+  // Ctrl-C is for the command, which may still need names. A caller may have blocked or ignored signals.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t none;
   sigset_t all;
@@ -196,7 +198,7 @@ bool FileReader::run() {
 
 std::string FileReader::why_ended() const {
   siginfo_t info{};
-  // It has ended already, or is about to. Its end is left to be waited for once more (FileReader::ended_).
+  // The process has ended, or is about to. Its status stays available for another wait (FileReader::ended_).
   for (int i = 0; i < 100; ++i) {
     if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0) break;
     const timespec pause{0, 1'000'000};
@@ -228,7 +230,7 @@ bool FileReader::is_over_limit(std::int64_t begin_ns, std::int64_t& cpu_ns) {
   const ForeignFile* file = numbered(current_->load());
   const std::int64_t before = file != nullptr ? file->slow_ns : 0;
   if (before + used > limit_ns_ || wall > kMostWallTimes * limit_ns_) {
-    // One that hardly ran waits for a file system, or for a processor.
+    // A process that hardly ran was waiting for a file system, or for a processor.
     const bool ran = before + used > limit_ns_ / 8;
     end(ran ? fmt::format("reading it takes more than {:.2g} s", static_cast<double>(limit_ns_) / 1e9)
             : fmt::format("its reader waited for {:.2g} s", static_cast<double>(wall) / 1e9),
@@ -236,7 +238,7 @@ bool FileReader::is_over_limit(std::int64_t begin_ns, std::int64_t& cpu_ns) {
     if (ran) limit_ns_ = std::max(limit_ns_ / 2, kLeastNs);
     return true;
   }
-  // It is in no group of ours, which Ctrl-Z may have stopped.
+  // The process is not in our process group, so Ctrl-Z cannot have stopped it.
   if (stopped_by(pid_) != 0) {
     end("its reader was stopped", false);
     return true;
@@ -265,7 +267,7 @@ ForeignFile* FileReader::numbered(std::uint32_t number) {
 
 std::optional<std::string> FileReader::wait_for_answer() {
   const std::int64_t begin = monotonic_ns();
-  std::int64_t cpu = 0;  ///< of the process, when it was first waited for longer
+  std::int64_t cpu = 0;  ///< CPU time of the process at the first late answer
   for (;;) {
     pollfd wait{socket_.fd(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, kLookMs);

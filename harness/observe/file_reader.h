@@ -23,38 +23,39 @@ namespace zerotax {
 
 class ReadClient;
 
-/// A program file of somebody else, which only FileReader's process parses.
+/// A foreign program file, which only FileReader's process parses.
 struct ForeignFile {
   UniqueFd fd;
   FileOrigin origin;
   std::uint32_t number = 0;  ///< in messages
-  std::string why;           ///< it is not read any more; empty: it is
-  unsigned failures = 0;     ///< processes that ended while they read it
+  std::string why;           ///< why the file is no longer read; empty: it still is
+  unsigned failures = 0;     ///< processes that ended while they read this file
   std::int64_t slow_ns = 0;  ///< CPU time of requests that were not answered at once
 };
 
-/// Reads program files of others: in a process that may open nothing, and that is ended where it takes too much time
-/// or memory. A file that ends the process twice, or once by its time, is not read any more, and all else goes on in
-/// a new process. Safe to call from several threads.
+/// Reads foreign program files in a process that may open no files, and that is ended if it takes too much time or
+/// memory. A file is no longer read once two processes have ended over it, or one by its CPU time. All other work
+/// continues in a new process. Thread-safe.
 class FileReader {
  public:
-  /// The one of this process.
+  /// The only reader of this process.
   static FileReader& shared();
-  /// `program`: started in place of read-files.
+  /// `program` is started in place of read-files.
   explicit FileReader(std::string program = "") : program_(std::move(program)) {}
   ~FileReader();
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  /// Starts the process unless it runs. Call it before anything counts or samples what this thread starts.
+  /// Starts the process unless it runs. Call it before anything counts or samples the processes that this thread
+  /// starts.
   void start();
-  /// The same object for the same file.
+  /// Returns the same object for the same file.
   std::shared_ptr<ForeignFile> file(UniqueFd opened, const FileOrigin& origin);
-  /// Why a file is not read any more; empty: it is.
+  /// Why a file is no longer read; empty if it still is.
   std::string why_unread(const ForeignFile& file);
-  /// Lines for people about files that are not read any more; empty if there are none.
+  /// Lines for people about files that are no longer read; empty if there are none.
   std::string problem_lines();
-  /// Of the process; -1: none runs.
+  /// The PID of the process; -1 if none runs.
   pid_t pid();
 
  private:
@@ -67,33 +68,34 @@ class FileReader {
   std::optional<std::string> exchange(std::uint64_t session, ReadRequest what, const MessageWriter& rest,
                                       const ForeignFile* file);
   std::optional<std::string> wait_for_answer();
-  /// Whether the process must be ended: it is past a limit.
+  /// Ends the process if it is past a limit. Returns whether it was.
   bool is_over_limit(std::int64_t begin_ns, std::int64_t& cpu_ns);
   void send_debug_file(MessageReader& question);
   /// The file of this number, or nullptr.
   ForeignFile* numbered(std::uint32_t number);
   std::string spawn();
-  /// Ends the process. The file that it was reading is at fault; `certainly`: even if that was the first time.
+  /// Ends the process, and blames the file that it was reading. `certainly`: one such end is enough to stop reading the
+  /// file.
   void end(const std::string& why, bool certainly);
   std::string why_ended() const;
 
   const std::string program_;
   std::mutex mutex_;
   pid_t pid_ = -1;
-  pid_t owner_ = -1;          ///< that started it: a child of fork leaves it alone
-  std::vector<pid_t> ended_;  ///< waited for at the end: until then their CPU time is not that of a watched program
+  pid_t owner_ = -1;          ///< the process that started the reader: a child of fork leaves the reader alone
+  std::vector<pid_t> ended_;  ///< waited for at our end: earlier, their CPU time would count as a watched program's
   MessageSocket socket_;
   std::atomic<std::uint32_t>* current_ = nullptr;  ///< number of the file that the process is reading
-  std::uint64_t generation_ = 0;                   ///< number of processes that were started
+  std::uint64_t generation_ = 0;                   ///< number of processes started so far
   std::uint64_t last_session_ = 0;
   std::uint32_t last_file_ = 0;
   std::map<Identity, std::shared_ptr<ForeignFile>> files_;
-  std::string unavailable_;  ///< why no process is started any more
+  std::string unavailable_;  ///< why no more processes are started
   unsigned unexplained_ = 0;
   std::int64_t limit_ns_;
 };
 
-/// A session of the process of FileReader: it is set up again in each new process.
+/// A session of FileReader's process, which is set up again in each new process.
 class ReadClient {
  public:
   explicit ReadClient(FileReader& reader = FileReader::shared()) : reader_(reader) {}
@@ -103,7 +105,7 @@ class ReadClient {
 
   /// Sends a request with a file, whose contents belong to the session from now on.
   std::optional<std::string> add(ReadRequest what, const std::shared_ptr<ForeignFile>& file, const MessageWriter& rest);
-  /// The answer to a request; nothing if there is none, for the file concerned is not read any more.
+  /// The answer to a request; nothing if the file concerned is no longer read.
   std::optional<std::string> ask(ReadRequest what, const MessageWriter& rest);
   /// The same about a file that belongs to no session.
   static std::optional<std::string> ask_about(FileReader& reader, ForeignFile& file, ReadRequest what,

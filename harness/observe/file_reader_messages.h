@@ -5,10 +5,11 @@
 
 namespace zerotax {
 
-// Messages between FileReader and its process (observe/process): each request gets one answer. Between them the process
-// may ask for a file of debug information, any number of times.
+// Messages between FileReader and its process (observe/process). Each request gets one answer. Before the answer, the
+// process may ask for files of debug information, any number of times.
 
-/// First number of a request. The number of a session follows, then that of the file concerned (0: of none), then:
+/// Kind of a request, its first number. Then follow the number of the session, the number of the file (0: none), and
+/// the parts below.
 enum class ReadRequest : std::uint64_t {
   kMap = 1,  ///< with the file: its name, its path, where it is mapped, from which offset. Answer: 1 and the load bias,
              ///< or 0
@@ -22,27 +23,28 @@ enum class ReadRequest : std::uint64_t {
   kPlace,    ///< an address of a file that is not mapped. Answer: 1 and the function, or 0; 1, source and line, or 0
   kHeaders,  ///< with the file. Answer: the machine, the number of segments, the segments as text each, the build-id
   kFunctions,  ///< with the file: words. Answer: functions whose name has one of them
-  kEnd,        ///< The session is over. Answer: nothing
+  kEnd,        ///< the session is over. Answer: empty
 };
 
-/// First number of what the process sends.
+/// Kind of a message that the process sends, its first number.
 enum class ReadAnswer : std::uint64_t {
   kDone = 1,
-  /// Number of a file, DebugFile's fields, and how many files to skip follow. The answer is 1 with a descriptor, or 0.
+  /// A question for a debug file: the number of the program file, DebugFile's fields, and how many files to skip. The
+  /// reply is 1 with a descriptor, or 0.
   kDebugFile,
 };
 
-/// Descriptors of the process.
+/// Descriptors in the process.
 inline constexpr int kReadSocket = 3;
 inline constexpr int kReadPage = 4;
 
-/// Exit status of the process where memory is exhausted.
+/// Exit status of the process when its memory is exhausted.
 inline constexpr int kReadNoMemory = 77;
 
-/// Bytes that it may use for what it finds in files; the files themselves are mapped besides.
+/// Bytes that the process may use for its findings; the mapped files are not included.
 inline constexpr std::uint64_t kReadMemory = std::uint64_t{512} << 20;
 
-/// Frames of one stack, at most: what matters is near the top.
+/// Maximum number of frames per stack: only those near the top matter.
 inline constexpr std::size_t kMostFrames = 192;
 
 }  // namespace zerotax

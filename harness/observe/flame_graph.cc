@@ -116,7 +116,7 @@ class Drawing {
     const std::string name = printable(raw);
     const double y = kHead + kRow * static_cast<double>(depth_ - 1 - level);
     const auto room = static_cast<std::size_t>(std::max(0.0, (width - 6) / kLetter));
-    // A name that has no room for three letters has none.
+    // A box without room for three letters gets no name.
     const std::string label = room < 4 && shown_width(name) > room ? "" : first_characters(name, room);
     boxes_ += fmt::format(
         R"(<g><title>{}: {}</title><rect x="{:.2f}" y="{:.0f}" width="{:.2f}" height="{:.0f}" rx="2" )"

@@ -8,15 +8,15 @@ namespace zerotax {
 
 namespace {
 
-/// A name in a line: printable, without the character that separates functions.
+/// A name within a line: printable, and without the character that separates functions.
 std::string clean(const std::string& name) {
   std::string text;
   for (const char each : printable(name)) text += each == ';' ? std::string("\\x3b") : std::string(1, each);
   return text;
 }
 
-/// The name before the weight. A number at its end would be read as one of two weights (flamegraph.pl,
-/// difffolded.pl).
+/// The last name, before the weight. A number at the end of this name would be read as one of two weights
+/// (flamegraph.pl, difffolded.pl).
 std::string clean_last(const std::string& name) {
   std::string text = clean(name);
   const std::size_t blank = text.find_last_of(' ');

@@ -12,20 +12,19 @@ namespace zerotax {
 
 struct ForeignFile;
 
-/// What the headers and symbol tables of a program file of somebody else say, as ElfFile has it of our own: FileReader
-/// reads them.
+/// The headers and symbol tables of a foreign program file, read by FileReader. ElfFile is the same for our own files.
 class ForeignProgram {
  public:
   explicit ForeignProgram(const std::string& path);
 
-  /// e_machine of a file of 64 bits; 0 of any other.
+  /// e_machine of a 64-bit file; 0 for any other file.
   [[nodiscard]] unsigned machine() const { return machine_; }
-  /// Bytes of the file; nothing if it ends before them.
+  /// Bytes of the file; nothing if the file ends before them.
   [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
   [[nodiscard]] const ElfSegments& segments() const { return segments_; }
-  /// In hexadecimal; empty if there is none.
+  /// The build-id in hexadecimal; empty if there is none.
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
-  /// Its functions whose name has one of the words in it, a few hundred at most.
+  /// The functions whose names contain one of the words, a few hundred at most.
   [[nodiscard]] std::vector<ElfFile::Function> functions(const std::vector<std::string>& words) const;
 
  private:

@@ -32,7 +32,7 @@ constexpr std::chrono::steady_clock::duration kClockPause = std::chrono::millise
 constexpr int kClockShare = 20;
 /// That wait to be unwound: some 260 MB. Any more are lost.
 constexpr std::size_t kMostEvents = 16'000;
-/// All that is made ready before anything is sampled: what this thread starts later may be sampled with the program.
+/// Prepares names before sampling begins: processes that this thread starts later may be sampled with the program.
 const KernelSymbols& prepare_names() {
   FileReader::shared().start();
   static const KernelSymbols symbols;

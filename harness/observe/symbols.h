@@ -28,8 +28,8 @@ struct NamedFrame {
 void to_json(Json& json, const NamedFrame& frame);
 void from_json(const Json& json, NamedFrame& frame);
 
-/// Names of places in program files, from their symbol tables and debug information (also where that is in a file of
-/// its own: debug_files.h), by FileReader. Nothing is asked of the network.
+/// Names of places in program files, read by FileReader from symbol tables and debug information, also from separate
+/// debug files (debug_files.h). Nothing is requested from the network.
 class Symbols {
  public:
   Symbols();
@@ -37,9 +37,8 @@ class Symbols {
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  /// The names at an address, where known. A file that has changed since (another build-id, if one is given) names
-  /// nothing.
-  /// `pid`: a process that has the file mapped, and calls it `name_there`, which `module` may not be.
+  /// The names at an address, as far as known. A file that has changed since (its build-id differs from a given one)
+  /// names nothing. `pid`: a process that has the file mapped as `name_there`, which may differ from `module`.
   NamedFrame frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address,
                    pid_t pid = 0, const std::string& name_there = "");
 

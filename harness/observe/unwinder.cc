@@ -16,14 +16,14 @@ namespace zerotax {
 namespace {
 
 constexpr std::size_t kMostCandidates = 32;
-/// Among which a function that is called is looked for.
+/// Maximum number of files that are searched for a called function.
 constexpr std::size_t kMostFiles = 8192;
 
 /// The loop itself, and what decides between it and a trampoline: the function of the script stands for both.
 bool is_loop(const Frame& frame) { return frame.function.starts_with("_PyEval_EvalFrameDefault"); }
 bool is_way_to_trampoline(const Frame& frame) { return frame.function.starts_with("py_trampoline_evaluator"); }
 
-/// A word of the copied stack.
+/// Reads a word of the copied stack.
 bool read_stack(const PerfEvent& sample, std::uint64_t address, std::uint64_t& word) {
   const std::uint64_t begin = sample.registers[kStackPointer];
   const std::size_t bytes = sample.stack.size();
@@ -86,10 +86,10 @@ bool Unwinder::is_trampoline(std::uint64_t address) {
   return entry != nullptr && entry->function.trampoline;
 }
 
-/// CPython's trampoline calls the interpreter's loop with two words on the stack: the upper one is the address that
-/// it returns to, and the lower one is padding, or its caller's frame pointer where it keeps one
-/// (Python/asm_trampoline.S: "sub $8, %rsp", or "push %rbp; mov %rsp, %rbp"; "stp x29, x30, [sp, -16]!"). It has no
-/// call frame information.
+/// Steps over CPython's trampoline, which has no call frame information. The trampoline calls the interpreter's loop
+/// with two words on the stack. The upper word is the trampoline's return address. The lower word is padding, or the
+/// caller's frame pointer if the trampoline saves it (Python/asm_trampoline.S: "sub $8, %rsp", or "push %rbp; mov %rsp,
+/// %rbp"; "stp x29, x30, [sp, -16]!").
 std::optional<Unwinder::Start> Unwinder::behind_trampoline(const PerfEvent& sample, const Start& callee) {
   Start behind = callee;
   const std::uint64_t stack = callee.registers[kStackPointer];
@@ -105,12 +105,12 @@ std::optional<Unwinder::Start> Unwinder::behind_trampoline(const PerfEvent& samp
   return behind;
 }
 
-/// Adds the addresses from a start. Returns another start behind a frame that has no call frame information.
+/// Adds the addresses from a start on. Returns a new start beyond a frame that has no call frame information.
 std::optional<Unwinder::Start> Unwinder::unwind_from(const PerfEvent& sample, const Start& start, Unwound& unwound) {
   MessageWriter request;
   for (const std::uint64_t each : start.registers) request.number(each);
   request.number(start.known).number(start.exact ? 1 : 0);
-  // The stack as it is from the start's stack pointer on.
+  // The part of the stack above the start's stack pointer.
   const std::uint64_t below = start.registers[kStackPointer] - sample.registers[kStackPointer];
   const std::size_t skipped = std::min<std::uint64_t>(below, sample.stack.size());
   request.text({reinterpret_cast<const char*>(sample.stack.data()) + skipped, sample.stack.size() - skipped});
@@ -176,7 +176,7 @@ Stack Unwinder::frames(const PerfEvent& sample, const ReadMemory& read) {
     unwound.exact.push_back(true);
   }
   Stack stack;
-  const Called* called = nullptr;  ///< by the frame before
+  const Called* called = nullptr;  ///< by the previous frame
   for (std::size_t i = unwound.addresses.size(); i-- > 0;) {
     Frame frame = name(unwound.addresses[i]);
     if (!unwound.exact[i]) {

@@ -21,9 +21,9 @@ namespace zerotax {
 
 class ReadClient;
 
-/// One process as its samples see it: what is mapped where, and from that the names of the functions on a stack.
-/// Unwinds by the files' call frame information, which every library has, not by frame pointers, which few have;
-/// FileReader's process does both the unwinding and the names.
+/// The mappings of one process as its samples see them, and from them the names of the functions on a stack. Unwinds by
+/// the files' call frame information, which every library has, not by frame pointers, which few have. FileReader's
+/// process does the unwinding and finds the names.
 class Unwinder {
  public:
   /// `scripts`: what names its scripts' functions, if it is known already. Otherwise it is looked for when it is
@@ -40,9 +40,9 @@ class Unwinder {
     std::uint64_t end;
     std::uint64_t file_offset;
     std::string name;
-    std::uint64_t inode = 0;   ///< of the file; 0: not known
-    std::string path{};        ///< by which it can be read; empty: to be found when it is needed
-    std::uint64_t device = 0;  ///< that holds the file; 0: not known
+    std::uint64_t inode = 0;   ///< of the file; 0: unknown
+    std::string path{};        ///< the path that opens the file; empty: found when it is needed
+    std::uint64_t device = 0;  ///< of the file system that holds the file; 0: unknown
   };
 
   void map(const Mapping& mapping);
@@ -71,11 +71,11 @@ class Unwinder {
   const std::shared_ptr<PerfMap>& scripts();
 
  private:
-  /// Where unwinding begins: the sample's registers, or those that are known of a frame further out.
+  /// Where unwinding begins: the sample's registers, or the known registers of an outer frame.
   struct Start {
     Registers registers{};
     std::uint64_t known = 0;  ///< a bit for each register
-    bool exact = true;        ///< the program counter is that of an instruction, not one less than a return address
+    bool exact = true;        ///< the program counter points to an instruction, not one byte before a return address
 
     void set(int number, std::uint64_t value) {
       registers[static_cast<std::size_t>(number)] = value;
@@ -85,9 +85,9 @@ class Unwinder {
   /// Addresses on a stack, innermost first.
   struct Unwound {
     std::vector<std::uint64_t> addresses;
-    std::vector<bool> exact;  ///< not one less than a return address
+    std::vector<bool> exact;  ///< not one byte before a return address
   };
-  /// Where code begins, by its row of call frame information; 0 if it has none.
+  /// The begin of the code at an address, by its call frame information; 0 if it has none.
   struct CodeStart {
     std::uint64_t in_file = 0;
     std::uint64_t in_memory = 0;
@@ -96,7 +96,7 @@ class Unwinder {
     bool by_frame_pointer = false;
     bool outermost = false;
   };
-  /// A function of malloc's family that is called before a return address; the address is 0 if none is.
+  /// The function of malloc's family that is called before a return address; the address is 0 if no such function is.
   struct Called {
     std::string name;
     std::string module;
@@ -114,9 +114,9 @@ class Unwinder {
   static std::optional<Start> behind_trampoline(const PerfEvent& sample, const Start& callee);
   bool is_trampoline(std::uint64_t address);
   Unwound find_frame_pointer(const PerfEvent& sample, const ReadMemory& read, Unwound found);
-  /// Not known of a file that was not opened.
+  /// The identity of a mapping's file; unknown unless the file was opened.
   [[nodiscard]] FileId id_of(const Mapping& mapping) const;
-  /// A function that has been named before: a look at a symbol table takes as long as the table.
+  /// The name of a function that was named before: a search in a symbol table takes as long as the table.
   const Frame* name_again(std::uint64_t address);
   /// The function of a script at an address that is in no file, or nullptr.
   const PerfMapNames::Entry* script(std::uint64_t address);

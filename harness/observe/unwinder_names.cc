@@ -77,7 +77,7 @@ const Frame& Unwinder::name(std::uint64_t address) {
   const bool in_file = in.number() != 0;
   const bool is_numbered = in.number() != 0;
   const std::uint64_t bias = in.number();
-  // As addr2line(1) and objdump(1) number it.
+  // The number that addr2line(1) and objdump(1) print.
   if (is_numbered && mapping != nullptr) frame.function = fmt::format("{:#x}", address - bias);
   if (in.number() != 0) {
     frame.function = printable(in.text());

@@ -63,7 +63,7 @@ void write_file(const char* path, const char* text) {
                          int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it had ended before
+  if (::getppid() != parent) ::_exit(127);  // the parent had ended before the prctl
   write_file("/proc/self/oom_score_adj", "1000");
   // Deterministic figures want the same layout every time. Containers may forbid it: then the layout is random.
   if (command.fixed_layout) ::personality(ADDR_NO_RANDOMIZE);

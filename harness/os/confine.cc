@@ -21,15 +21,15 @@
 namespace zerotax {
 namespace {
 
-/// Sanitizers read /proc and reserve terabytes of address space while a program runs.
+/// Sanitizers read /proc and reserve terabytes of address space while a program runs, so both stay allowed for them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
 
-/// Users from here on are nobody's, not even a container's: systemd's "Users, Groups, UIDs and GIDs". Each process gets
-/// its own, so that no other process may send it signals. The user "nobody" may run others.
+/// No user has a number from here on, not even in a container (systemd's "Users, Groups, UIDs and GIDs"). Each process
+/// gets a number of its own, so that no other process may send it signals. The user "nobody" may run other processes.
 constexpr uid_t kFirstFreeUser = 0x70000000;
 constexpr uid_t kNobody = 65534;
 
@@ -38,7 +38,7 @@ bool become(uid_t user) { return ::setresgid(user, user, user) == 0 && ::setresu
 void drop_rights() {
   if (::geteuid() == 0) {
     static_cast<void>(::setgroups(0, nullptr));
-    // In a user namespace only the users that it maps exist.
+    // In a user namespace, only the users that the namespace maps exist.
     if (!become(kFirstFreeUser + static_cast<uid_t>(::getpid()))) static_cast<void>(become(kNobody));
   }
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -53,7 +53,7 @@ constexpr long kAllowed[] = {
     SYS_brk,          SYS_futex,     SYS_setitimer,     SYS_getpid,          SYS_exit,   SYS_exit_group,
     SYS_rt_sigreturn, SYS_getrandom, SYS_clock_gettime, SYS_restart_syscall,
 };
-/// Their third argument is the protection of memory.
+/// The third argument of these calls is the protection of memory.
 constexpr long kProtecting[] = {SYS_mmap, SYS_mprotect};
 
 void filter_system_calls() {
@@ -62,13 +62,13 @@ void filter_system_calls() {
   constexpr std::uint16_t kIfBit = BPF_JMP | BPF_JSET | BPF_K;
   constexpr std::uint16_t kReturn = BPF_RET | BPF_K;
   constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EACCES;
-  // The low half of an argument stands first on both processors.
+  // The low half of an argument comes first on both processors.
   const auto argument = [](std::size_t i) {
     return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + i * sizeof(std::uint64_t));
   };
   std::vector<sock_filter> program = {
       {kLoad, 0, 0, offsetof(seccomp_data, arch)},
-      {kIfEqual, 1, 0, kAuditArchitecture},  // numbers of another have other meanings
+      {kIfEqual, 1, 0, kAuditArchitecture},  // on another architecture, numbers mean other calls
       {kReturn, 0, 0, SECCOMP_RET_KILL_PROCESS},
       {kLoad, 0, 0, offsetof(seccomp_data, nr)},
   };
@@ -83,13 +83,13 @@ void filter_system_calls() {
     program.push_back({kReturn, 0, 0, kRefuse});
     program.push_back({kReturn, 0, 0, SECCOMP_RET_ALLOW});
   }
-  // Flags of a descriptor, which libelf asks for to see that it is open.
+  // libelf reads the flags of a descriptor to check that the descriptor is open.
   program.push_back({kIfEqual, 0, 4, SYS_fcntl});
   program.push_back({kLoad, 0, 0, argument(1)});
   program.push_back({kIfEqual, 1, 0, F_GETFD});
   program.push_back({kReturn, 0, 0, kRefuse});
   program.push_back({kReturn, 0, 0, SECCOMP_RET_ALLOW});
-  // Its own limits, and no other process's.
+  // The process may change its own limits, but no other process's.
   program.push_back({kIfEqual, 0, 4, SYS_prlimit64});
   program.push_back({kLoad, 0, 0, argument(0)});
   program.push_back({kIfEqual, 1, 0, 0});
@@ -114,7 +114,8 @@ void confine_process() {
   set_limit(RLIMIT_NPROC, 0);
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   drop_rights();
-  // After a change of user, which would set it again: nobody may read its memory or trace it.
+  // A change of user would set this flag again, so it is cleared afterwards. Nobody may read this process's memory or
+  // trace it.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (!kSanitized) filter_system_calls();
 }

@@ -11,18 +11,18 @@
 
 namespace zerotax {
 
-/// Whether an open file begins as an ELF file does: libdwfl would unpack one that is compressed, however large that is.
+/// Whether an open file begins as an ELF file does. Otherwise libdwfl would unpack a compressed file, however large.
 bool is_elf_file(int file);
 
 using ElfSegments = std::vector<GElf_Phdr>;
 
-/// What the loader added to the file's own addresses, from where it mapped the part at `file_offset` (a multiple of the
-/// page size) to be executed. A linker is free to give a segment another address than its place in the file: lld does.
-/// Nothing if no segment is mapped from there.
+/// The load bias: the difference between addresses in memory and in the file. The loader mapped the part at
+/// `file_offset` (a multiple of the page size) to `begin`, for execution. A linker may give a segment an address that
+/// differs from its place in the file, as lld does. Returns nothing if no segment is mapped from there.
 std::optional<std::uint64_t> load_bias_of(const ElfSegments& segments, std::uint64_t begin, std::uint64_t file_offset);
-/// The first address in memory, where the loader added that; nothing if there is no segment.
+/// The first address in memory, given the load bias; nothing if there is no segment.
 std::optional<std::uint64_t> first_address_of(const ElfSegments& segments, std::uint64_t bias);
-/// Where the byte at an address stands in the file; nothing if no segment holds it.
+/// The place in the file of the byte at an address; nothing if no segment holds the address.
 std::optional<std::uint64_t> offset_in(const ElfSegments& segments, std::uint64_t address);
 
 /// A program or library file, read by libelf (elfutils): never mapped, so that a file that shrinks meanwhile
@@ -35,16 +35,16 @@ class ElfFile {
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
-  /// Nothing if the file cannot be read, is not a regular ELF file, is too large (kMostProgramBytes), or ends within
-  /// its header.
+  /// The file header. Nothing if the file cannot be read, is not a regular ELF file, is too large (kMostProgramBytes),
+  /// or ends within its header.
   [[nodiscard]] const std::optional<GElf_Ehdr>& header() const { return header_; }
-  /// Of the program header table; nothing if the file ends within it.
+  /// The segments of the program header table; nothing if the file ends within the table.
   [[nodiscard]] const std::optional<std::vector<GElf_Phdr>>& segments() const { return segments_; }
   /// Bytes of the file; nothing if it ends before them.
   [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
   /// The libraries that the program asks the loader for (DT_NEEDED), as far as the file names them.
   [[nodiscard]] std::vector<std::string> needed() const;
-  // As load_bias_of, first_address_of and offset_in say, of a file whose program headers can be read:
+  // The same as load_bias_of, first_address_of and offset_in, for a file whose program headers can be read:
   [[nodiscard]] std::optional<std::uint64_t> load_bias(std::uint64_t begin, std::uint64_t file_offset) const;
   [[nodiscard]] std::optional<std::uint64_t> first_address(std::uint64_t bias) const;
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;

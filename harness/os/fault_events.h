@@ -45,8 +45,8 @@ struct FaultEvent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
-  std::uint64_t inode = 0;   ///< of the file; 0: of none
-  std::uint64_t device = 0;  ///< that holds the file
+  std::uint64_t inode = 0;   ///< of the file; 0: no file
+  std::uint64_t device = 0;  ///< of the file system that holds the file
   bool writable = false;
   bool shared = false;
   bool hugetlb = false;
@@ -68,7 +68,7 @@ class FaultEvents {
   /// their own: the kernel may drop some of them without any fault being lost.
   /// Watches the program that the calling thread execs next (as a child). Throws MachineError with the reason.
   explicit FaultEvents(std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
-  /// Watches processes that run, from now on. Throws MachineError; UsageError if all of them have ended.
+  /// Watches running processes from now on. Throws MachineError, or UsageError if all processes have ended.
   FaultEvents(const std::vector<pid_t>& processes, std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;

@@ -18,7 +18,7 @@
 namespace zerotax {
 namespace {
 
-/// The process that a line of /proc/locks names as the holder of the lock of this file; 0: none. Source: proc(5).
+/// The PID of the process that a line of /proc/locks names as the holder of this file's lock; 0: none. Source: proc(5).
 pid_t holder_in(const std::string& line, const struct stat& file) {
   int pid = 0;
   unsigned major_number = 0;

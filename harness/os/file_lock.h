@@ -10,13 +10,13 @@ enum class LockResult {
   kNoLocks,  ///< errno says why the file system, or how the file is open, has no such lock
 };
 
-/// Takes the lock of an open file for this process (flock(2)), without a wait. It ends with the last descriptor of the
-/// open file, so a process that is killed leaves none. NFS has such locks between hosts, for files that are open for
-/// writing; a folder cannot be locked there.
+/// Tries to take the lock of an open file (flock(2)), without waiting. The lock ends when the last descriptor of the
+/// open file is closed, so a killed process leaves no lock. NFS shares these locks between hosts, for files that are
+/// open for writing; a folder on NFS cannot be locked.
 LockResult try_lock(int fd);
 
-/// The process that holds the lock of this file, for a message: "process 4711 (zerotax run --resume o, since
-/// 2026-11-20T05:10:00Z)". Nothing is known of a process of another machine or container.
+/// A description of the process that holds this file's lock, for a message: "process 4711 (zerotax run --resume o,
+/// since 2026-11-20T05:10:00Z)". A process on another machine or in another container remains unknown.
 std::string lock_holder(int fd);
 
 }  // namespace zerotax

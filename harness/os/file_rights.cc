@@ -13,13 +13,13 @@
 namespace zerotax {
 namespace {
 
-/// Of this thread alone: the C library would change those of all threads.
+/// Sets the groups of this thread alone; the C library's function would set those of all threads.
 bool set_groups(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
 
-/// A change of the user takes core dumps and debuggers from the process (prctl(2), PR_SET_DUMPABLE), unless it had
-/// none.
+/// Whether this process allowed core dumps and debuggers before we first changed the user. A change of the user forbids
+/// both (prctl(2), PR_SET_DUMPABLE).
 bool could_be_dumped() {
   static const bool could = ::prctl(PR_GET_DUMPABLE) == 1;
   return could;
@@ -31,7 +31,7 @@ std::optional<FileUser> file_user(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   std::optional<uid_t> user;
   std::optional<gid_t> group;
-  // Each line has four numbers: real, effective, saved, and the one for files.
+  // Each line has four numbers: real, effective, saved, and file system.
   const auto last = [](const std::string& line, auto& number) {
     std::istringstream words(line.substr(4));
     unsigned each = 0;
@@ -54,9 +54,9 @@ FileRights::FileRights(const FileUser& user) {
   changed_ = true;
   could_be_dumped();
   group_ = static_cast<gid_t>(::setfsgid(user.group));
-  // With the user, the kernel takes root's rights over files from the thread (capabilities(7)).
+  // With the change of user, the kernel takes root's rights over files from the thread (capabilities(7)).
   ::setfsuid(user.user);
-  constexpr auto kNobody = static_cast<uid_t>(-1);  // changes nothing, and tells who it is
+  constexpr auto kNobody = static_cast<uid_t>(-1);  // changes nothing, and returns the current user
   limited_ =
       static_cast<gid_t>(::setfsgid(kNobody)) == user.group && static_cast<uid_t>(::setfsuid(kNobody)) == user.user;
 }

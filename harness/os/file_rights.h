@@ -7,18 +7,18 @@
 
 namespace zerotax {
 
-/// As whom a process opens files.
+/// The user with whose rights a process opens files.
 struct FileUser {
   uid_t user = 0;
   gid_t group = 0;
 };
 
-/// That of a process: by its status, for /proc/PID itself belongs to root where a process hides its memory (prctl(2),
-/// PR_SET_DUMPABLE). Nothing if there is no such process.
+/// The user of a process, read from its status. The owner of /proc/PID does not serve, because it is root if a process
+/// hides its memory (prctl(2), PR_SET_DUMPABLE). Returns nothing if the process does not exist.
 std::optional<FileUser> file_user(pid_t pid);
 
-/// As long as it lives, this thread opens files with the rights of another user instead of root's: a path that the user
-/// chose leads to no file that the user could not open. No effect unless we are root, and the user is not.
+/// While this object lives, its thread opens files with another user's rights instead of root's. So a path that the
+/// user chose leads to no file that the user could not open. No effect unless we are root and the user is not.
 class FileRights {
  public:
   explicit FileRights(const FileUser& user);
@@ -26,7 +26,7 @@ class FileRights {
   FileRights(const FileRights&) = delete;
   FileRights& operator=(const FileRights&) = delete;
 
-  /// False if the kernel refused: then no path of the user's may be opened.
+  /// False if the kernel refused the change: then no path that the user chose may be opened.
   explicit operator bool() const { return limited_; }
 
  private:

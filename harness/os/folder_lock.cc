@@ -22,7 +22,7 @@ UniqueFd make_file(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-/// Nothing if they cannot be listed.
+/// The paths in a folder; nothing if the folder cannot be listed.
 std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code failure;
@@ -62,7 +62,7 @@ UniqueFd lock_folder(const std::string& folder) {
 void remove_locked_folder(const std::string& folder) {
   const std::string lock = lock_file(folder);
   const auto entries = entries_of(folder);
-  // Without a descriptor to list it by, as of a process that has used them all, it stays for the next sweep.
+  // Listing needs a descriptor. A process that has used up its descriptors leaves the folder for the next sweep.
   if (!entries) return;
   std::error_code ignored;
   for (const std::string& path : *entries) {

@@ -9,17 +9,17 @@
 
 namespace zerotax {
 
-/// Makes the file "lock" in a private folder and locks it: who finds it unlocked finds the folder of a dead process. It
-/// is locked before it has that name, so that a folder that was just made is not taken for one. None, with errno, if it
-/// cannot be made or locked; then the folder is never taken for a dead one's.
+/// Makes the file "lock" in a private folder and locks the file. An unlocked file marks the folder of a dead process.
+/// The file is locked before it gets its name, so that a new folder is never taken for a dead process's. Returns no
+/// descriptor, with errno, if the file cannot be made or locked; then the folder is never taken for a dead process's.
 ///
-/// The lock is of flock(2), which belongs to the open file and not to the process: a child that was forked and has not
-/// called exec holds it as well, for it may use the folder, and so nobody unlocks it but by closing it. exec closes it
-/// (O_CLOEXEC), and so does the end of a process, however it ends.
+/// The lock is of flock(2), which belongs to the open file and not to the process. A forked child that has not called
+/// exec holds the lock as well, because it may use the folder. So the lock ends only when all its descriptors are
+/// closed. The descriptor is closed by exec (O_CLOEXEC), and by any end of a process.
 UniqueFd lock_folder(const std::string& folder);
 
-/// Removes a folder and all that is in it, without following links. The lock file goes last: what is left of a removal
-/// that was cut short, or that had no descriptor, is removed by the next.
+/// Removes a folder and its contents, without following links. The lock file goes last. If a removal is cut short, or
+/// lacks a descriptor, the next one removes the rest.
 void remove_locked_folder(const std::string& folder);
 
 /// Removes the folders in `parent` that processes of this user left behind when they were killed: those that hold the

@@ -40,7 +40,7 @@ class HelperProcess {
   char greeting_[4096] = {};
 };
 
-/// Writes the path of a file, given by its path from the folder of this program. False if it does not fit.
+/// Writes the path of a file that is given relative to the folder of this program. False if the path does not fit.
 bool path_beside_this_program(const char* name, char* path, std::size_t bytes);
 
 }  // namespace zerotax

@@ -8,7 +8,7 @@
 namespace zerotax {
 namespace {
 
-/// What is needed to find a symbol by its name.
+/// The tables by which a symbol is found by name.
 struct Symbols {
   const ElfW(Sym) * table = nullptr;
   const char* names = nullptr;
@@ -65,14 +65,15 @@ const ElfW(Sym) * by_gnu_hash(const Symbols& symbols, const char* name) {
 const ElfW(Sym) * find_entry(const Symbols& symbols, const char* name) {
   if (symbols.table == nullptr || symbols.names == nullptr) return nullptr;
   if (symbols.gnu_hash != nullptr) return by_gnu_hash(symbols, name);
-  // The number of chains is that of symbols: an object without a GNU hash table is rare, and is searched whole.
+  // The number of chains equals the number of symbols. An object without a GNU hash table is rare, so all its symbols
+  // are searched.
   for (std::uint32_t i = 1; symbols.hash != nullptr && i < symbols.hash[1]; ++i) {
     if (is_wanted(symbols, i, name)) return &symbols.table[i];
   }
   return nullptr;
 }
 
-/// Asks a function that chooses a variant for this processor (STT_GNU_IFUNC) for the variant.
+/// Calls a function that chooses a variant for this processor (STT_GNU_IFUNC), and returns the variant.
 void* chosen_by(void* function) {
 #if defined(__aarch64__)
   // Source: sysdeps/aarch64/sys/ifunc.h of glibc.

@@ -12,12 +12,12 @@
 
 namespace zerotax {
 
-/// A message between two processes: numbers and texts, one after another.
+/// A message between two processes: a sequence of numbers and texts.
 class MessageWriter {
  public:
   MessageWriter& number(std::uint64_t value);
   MessageWriter& text(std::string_view value);
-  /// Everything of another message.
+  /// Appends all parts of another message.
   MessageWriter& all(const MessageWriter& other);
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
 
@@ -25,17 +25,18 @@ class MessageWriter {
   std::string bytes_;
 };
 
-/// Takes a message apart. After the first part that is missing, all numbers are 0 and all texts are empty.
+/// Reads the parts of a message. After the first missing part, all numbers are 0 and all texts are empty.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view bytes) : rest_(bytes) {}
-  /// Of an answer that may be missing: then all parts are.
+  /// Reads an answer. If there is no answer, all parts are missing.
   explicit MessageReader(const std::optional<std::string>& answer)
       : rest_(answer ? std::string_view(*answer) : std::string_view()) {}
 
   std::uint64_t number();
   std::string_view text();
-  /// The number of parts that follow, of `each` bytes or more: never more than the message can hold.
+  /// The number of parts that follow, each of at least `each` bytes. The number never exceeds what the message can
+  /// hold.
   std::size_t count(std::size_t each);
   /// Whether no part was missing so far.
   [[nodiscard]] bool intact() const { return intact_; }
@@ -45,19 +46,20 @@ class MessageReader {
   bool intact_ = true;
 };
 
-/// One end of a pair of connected sockets that keep the borders of messages (SOCK_SEQPACKET).
+/// One end of a pair of connected sockets that preserve message boundaries (SOCK_SEQPACKET).
 class MessageSocket {
  public:
-  /// Longer messages are neither sent nor taken: the kernel's default buffer holds 208 KiB.
+  /// Maximum size of a message that is sent or received: the kernel's default buffer holds 208 KiB.
   static constexpr std::size_t kMostBytes = 192 * 1024;
 
   MessageSocket() = default;
   explicit MessageSocket(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// Sends a message, and a descriptor with it unless that is -1. Returns whether the kernel took it.
+  /// Sends a message, with a descriptor unless that is -1. Returns whether the kernel accepted the message.
   bool send(std::string_view bytes, int descriptor = -1);
-  /// The next message, which is valid until the next call; nothing if the other end is closed, or the message is too
-  /// long. `descriptor`: receives the one that was sent with it; nullptr: the kernel closes it.
+  /// The next message, which is valid until the next call. Nothing if the other end is closed, or the message is too
+  /// long. `descriptor` receives the descriptor that came with the message; if it is nullptr, the kernel closes that
+  /// descriptor.
   std::optional<std::string_view> receive(UniqueFd* descriptor);
   [[nodiscard]] int fd() const { return fd_.get(); }
 

@@ -47,7 +47,7 @@ class PerfRecordReader {
     }
     return chain;
   }
-  /// The device of a record of a mapping (PERF_RECORD_MMAP2), as fstat(2) numbers it.
+  /// The device in a record of a mapping (PERF_RECORD_MMAP2), in the form of fstat(2).
   std::uint64_t take_device() {
     const auto major = take<std::uint32_t>();
     return makedev(major, take<std::uint32_t>());

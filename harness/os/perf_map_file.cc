@@ -16,7 +16,7 @@
 namespace zerotax {
 namespace {
 
-/// Whoever writes the file may let us read all of it each time.
+/// The process that writes the file may otherwise make us read all of it each time.
 constexpr unsigned kMostBegun = 16;
 
 /// The PID as the process itself knows it: the last of all those that it has (pid_namespaces(7)).

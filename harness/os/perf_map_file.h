@@ -10,12 +10,12 @@
 
 namespace zerotax {
 
-/// The file in which a process names the code that it makes while it runs: /tmp/perf-PID.map, with /tmp and the PID as
-/// the process itself sees them, which in a container are others than ours. Source: tools/perf/Documentation/
-/// jit-interface.txt of Linux. It is kept open from when it is first found, so that it can be read after the process's
-/// end, too. Taken only if it belongs to the process's user or to root, is a regular file that not everybody may write
-/// to, and was written to since the process began: whoever else may write to /tmp must not name our frames. It is
-/// opened with the rights of the process's user.
+/// The file in which a process names the code that it makes while it runs: /tmp/perf-PID.map. /tmp and the PID are
+/// those that the process sees, which differ from ours in a container. Source:
+/// tools/perf/Documentation/jit-interface.txt of Linux. The file is kept open once it is found, so that it can be read
+/// after the process's end, too. The file must belong to the process's user or to root, be a regular file that not
+/// everybody may write to, and have been written since the process began. Otherwise anybody who may write to /tmp could
+/// name our frames. The file is opened with the rights of the process's user.
 class PerfMapFile {
  public:
   /// More than any interpreter writes in a day; what is beyond is not read.

@@ -55,11 +55,11 @@ struct PerfEvent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
-  std::uint64_t inode = 0;   ///< of the file; 0: of none
-  std::uint64_t device = 0;  ///< that holds the file
-  bool shared = false;       ///< kData
-  std::string name;          ///< path of the file, or what the kernel calls it; kExec, kName: the short name
-  std::string path;          ///< by which the file can be read, once somebody has looked for it
+  std::uint64_t inode = 0;   ///< of the file; 0: no file
+  std::uint64_t device = 0;  ///< of the file system that holds the file
+  bool shared = false;       ///< of kData
+  std::string name;  ///< path of the file, or the kernel's name for the region; for kExec and kName: the short name
+  std::string path;  ///< the path that opens the file, once it has been found
 };
 
 /// Whether page faults in user mode are sampled besides the clock.

@@ -66,7 +66,7 @@ class PerfStreams {
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
   std::vector<unsigned> sources_;                          ///< of these, in their order
-  std::unordered_map<std::uint64_t, unsigned> source_of_;  ///< by identifier: there are thousands
+  std::unordered_map<std::uint64_t, unsigned> source_of_;  ///< by identifier: there can be thousands
   std::uint64_t lost_ = 0;                                 ///< as the buffers reported
 };
 

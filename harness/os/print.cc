@@ -9,7 +9,7 @@
 namespace zerotax {
 namespace {
 
-/// The end of a code of color at the beginning of a text (Palette: "\x1b[1;31m", "\x1b[0m"); 0 if there is none.
+/// The length of a color code at the beginning of a text (Palette: "\x1b[1;31m", "\x1b[0m"); 0 if there is none.
 std::size_t color_bytes(std::string_view text) {
   for (const std::string_view code : {"\x1b[1;31m", "\x1b[1;32m", "\x1b[1;33m", "\x1b[0m"}) {
     if (text.starts_with(code)) return code.size();
@@ -23,7 +23,7 @@ std::string shown(std::string_view text) {
   while (!text.empty()) {
     const std::size_t escape = text.find('\x1b');
     const std::size_t colored = escape == std::string_view::npos ? 0 : color_bytes(text.substr(escape));
-    // A byte that begins no color is part of the text around it.
+    // An escape byte that begins no color belongs to the text around it.
     const std::size_t end = escape == std::string_view::npos ? text.size() : colored > 0 ? escape : escape + 1;
     out += printable_lines(text.substr(0, end));
     out += text.substr(end, colored);

@@ -11,17 +11,17 @@
 
 namespace zerotax {
 
-// Every text for people is printed here, and nothing but lines of visible characters and the codes of our own colors
-// (base/palette.h) reaches a terminal or a log. tests/project/printing_test.py checks that nothing else prints.
+// All text for people is printed here. Only lines of visible characters and our own color codes (base/palette.h) reach
+// a terminal or a log. tests/project/printing_test.py checks that nothing else prints.
 
-/// Writes text that we composed: its line breaks are our own. Names in it were made printable where they entered it, as
-/// wrap and Table do. Throws std::system_error if it cannot be written.
+/// Writes text that we composed: its line breaks are our own. Names were made printable where they entered the text, as
+/// wrap and Table do. Throws std::system_error if the text cannot be written.
 void print_lines(std::FILE* to, std::string_view text);
 
-/// The same, for messages that must not end the command. Returns false, with errno, if it cannot be written.
+/// The same, for messages that must not end the command. Returns false, with errno, if the text cannot be written.
 bool try_to_print(std::FILE* to, std::string_view text);
 
-/// A value of print_text: any text is somebody's name until it is composed, and is made printable.
+/// The type of a value of print_text. Any text counts as somebody's name, and is made printable.
 template <typename T>
 using PrintedValue = std::conditional_t<std::is_convertible_v<const T&, std::string_view>, std::string, const T&>;
 
@@ -34,8 +34,8 @@ PrintedValue<T> printed(const T& value) {
   }
 }
 
-/// Writes a text of ours with values in it. Throws std::system_error if it cannot be written, but for standard error: a
-/// message that finds no room there ends no measurement.
+/// Writes our own text with values in it. Throws std::system_error if the text cannot be written, except on standard
+/// error, because a message that cannot be written must not end a measurement.
 template <typename... Values>
 void print_text(std::FILE* to, fmt::format_string<PrintedValue<Values>...> text, const Values&... values) {
   const std::string lines = fmt::format(text, printed(values)...);

@@ -26,7 +26,7 @@ namespace {
 
 std::string path_of(pid_t pid, const char* file) { return fmt::format("/proc/{}/{}", pid, file); }
 
-/// Of the whole contents of a file comm: a name may have line breaks, and the kernel adds one.
+/// The name from the contents of a file comm: a name may contain line breaks, and the kernel adds one.
 std::string shown_name(std::string name) {
   if (name.ends_with('\n')) name.pop_back();
   return printable(name);

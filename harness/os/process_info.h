@@ -43,8 +43,8 @@ struct ProcessMapping {
   bool shared;
   std::string name;  ///< path, [heap], [stack]; empty: anonymous
   bool executable = false;
-  std::uint64_t inode = 0;   ///< of the file; 0: of none
-  std::uint64_t device = 0;  ///< that holds the file
+  std::uint64_t inode = 0;   ///< of the file; 0: no file
+  std::uint64_t device = 0;  ///< of the file system that holds the file
 };
 
 /// Nothing if it is not such a line.
@@ -55,9 +55,9 @@ std::vector<ProcessMapping> process_mappings(pid_t pid);
 
 /// Its threads; empty if there is no such process.
 std::vector<pid_t> process_threads(pid_t pid);
-/// Calls visit(thread) once for each thread of these processes. Threads that are started meanwhile by one that was not
-/// visited yet are found by looking again. Ends, and returns false, as soon as a call does. There may be thousands:
-/// throws Stop once a signal asks for an end.
+/// Calls visit(thread) once for each thread of these processes. The search repeats to find threads that a thread
+/// started before it was visited. Stops, and returns false, as soon as a call returns false. There may be thousands of
+/// threads: throws Stop once a signal interrupts us.
 bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bool(pid_t)>& visit);
 /// Its children, from /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> process_children(pid_t pid);

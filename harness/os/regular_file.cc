@@ -12,14 +12,15 @@
 namespace zerotax {
 namespace {
 
-/// Without openat2 (before Linux 5.6, or in a sandbox that does not know it): part by part, and no links at all.
+/// Finds a path part by part, and follows no links: for systems without openat2 (before Linux 5.6, or in a sandbox that
+/// does not know it).
 UniqueFd handle_by_parts(int root, const std::string& path) {
   constexpr int kPart = O_PATH | O_NOFOLLOW | O_CLOEXEC;
   std::istringstream parts(path);
   UniqueFd handle(::openat(root, ".", kPart | O_DIRECTORY));
   for (std::string part; handle && std::getline(parts, part, '/');) {
     if (part.empty() || part == ".") continue;
-    // Of what is no folder, not even a name is looked up.
+    // ".." is refused; in anything but a folder, openat looks up no names.
     handle = part == ".." ? UniqueFd() : UniqueFd(::openat(handle.get(), part.c_str(), kPart));
   }
   return handle;
@@ -27,12 +28,12 @@ UniqueFd handle_by_parts(int root, const std::string& path) {
 
 FileId id_of(const struct stat& status) { return {status.st_dev, status.st_ino}; }
 
-/// Opens what a handle stands for: no name is looked up again that may mean another file by now.
+/// Opens the file that a handle stands for, without looking up the name again, which may mean another file by now.
 UniqueFd open_handle(int handle, int folder, const std::string& path, Links links) {
-  // Not blocking: the owner of a file may hold a lease on it (fcntl(2), F_SETLEASE).
+  // O_NONBLOCK, because the owner of a file may hold a lease on it (fcntl(2), F_SETLEASE).
   constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   UniqueFd opened(::open(fmt::format("/proc/self/fd/{}", handle).c_str(), kFlags));
-  // A path of our own can do without /proc.
+  // If /proc is missing, a path of our own is opened directly.
   if (!opened && errno == ENOENT && links == Links::kAll) {
     opened = UniqueFd(::openat(folder, path.c_str(), kFlags));
     if (file_id(opened.get()) != file_id(handle)) opened.reset();

@@ -11,22 +11,22 @@
 
 namespace zerotax {
 
-/// The largest program, library or file of debug information that is opened. Debian's largest, that of Chromium, has
-/// less than 3 GiB.
+/// Maximum size of a program, library or debug file that is opened. Debian's largest debug file, Chromium's, has less
+/// than 3 GiB.
 inline constexpr std::uint64_t kMostProgramBytes = std::uint64_t{4} << 30;
 
 /// Which links of a path are followed.
 enum class Links {
-  kAll,         ///< every one, as open(2) does: for a path of our own choice
-  kInsideRoot,  ///< those that the folder holds, as though it were the root folder
+  kAll,         ///< all links, as open(2) does: for a path that we chose
+  kInsideRoot,  ///< links within the folder, as if the folder were the root folder
   kNone,
 };
 
-/// What is at a path, found but not opened (open(2), O_PATH). `folder`: as openat(2) has it; for other links than kAll
-/// it is the root folder that no part of the path leaves.
+/// Finds the file at a path without opening it (open(2), O_PATH). `folder` is as for openat(2). With kInsideRoot and
+/// kNone it is a root folder that no part of the path leaves.
 UniqueFd find_path(int folder, const std::string& path, Links links);
 
-/// A regular file, open for reading; or the reason why it is not, which is empty if there is no such file.
+/// A regular file, open for reading, or the reason why it is not open. The reason is empty if the file does not exist.
 struct RegularFile {
   UniqueFd fd;
   std::string why;
@@ -34,15 +34,15 @@ struct RegularFile {
   explicit operator bool() const { return static_cast<bool>(fd); }
 };
 
-/// Opens a file, if it is a regular one of at most `most_bytes`. Nothing else is ever opened, for the path may be
-/// another user's choice: a pipe or a lease would hold us up, and a device may do something when it is opened.
-/// `folder`, `links`: as for find_path().
+/// Opens a regular file of at most `most_bytes`. Nothing else is ever opened, because another user may have chosen the
+/// path: a pipe or a lease would delay us, and opening a device may have an effect. `folder`, `links`: as for
+/// find_path().
 RegularFile open_regular_file(int folder, const std::string& path, Links links, std::uint64_t most_bytes);
 
-/// The same of a program or library by a path of our own choice.
+/// Opens a program or library in the same way, by a path that we chose.
 UniqueFd open_program_file(const std::string& path);
 
-/// Names one file among all, as long as it exists.
+/// The identity of a file, unique as long as the file exists.
 struct FileId {
   dev_t device = 0;
   ino_t inode = 0;
@@ -50,11 +50,11 @@ struct FileId {
   auto operator<=>(const FileId&) const = default;  // NOLINT(modernize-use-nullptr): its own comparison with 0
   [[nodiscard]] bool known() const { return inode != 0; }
 };
-/// Names an open file; not known if there is none.
+/// The identity of an open file; unknown if the descriptor is invalid.
 FileId file_id(int fd);
-/// Names the file at a path, all links followed. It is not opened.
+/// The identity of the file at a path, following all links. The file is not opened.
 FileId file_id(const std::string& path);
-/// Names what is at a path below a root folder, no link followed. It is not opened.
+/// The identity of the file at a path below a root folder, following no links. The file is not opened.
 FileId file_id(int root, const std::string& path);
 
 }  // namespace zerotax

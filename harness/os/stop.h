@@ -2,8 +2,8 @@
 
 namespace zerotax {
 
-/// Thrown out of whatever measures or runs programs once a signal asked for an end: the only type for it. Finished
-/// results are kept; main says that nothing was, if nobody catches it.
+/// Thrown by all code that measures or runs programs, once a signal asks for an end. No other type has this meaning.
+/// Finished results are kept; if nobody catches Stop, main reports that nothing was kept.
 struct Stop {};
 
 /// The signal that asked for an end, or 0.
@@ -17,7 +17,7 @@ inline void end_if_stopped() {
   if (stop_requested()) throw Stop{};
 }
 
-/// From now on that signal is the one that asked for an end. Async-signal-safe.
+/// Records the signal that asked for an end. Async-signal-safe.
 void note_interrupt(int number);
 
 }  // namespace zerotax

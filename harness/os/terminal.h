@@ -11,10 +11,10 @@ bool is_terminal(std::FILE* stream);
 /// The columns of the stream's terminal; 80 if it is not a terminal, or its width is unknown.
 std::size_t terminal_columns(std::FILE* stream);
 
-/// Puts the cursor at the beginning of its line, and clears the line (ECMA-48: EL).
+/// Moves the cursor to the beginning of its line, and clears the line (ECMA-48: EL).
 void erase_line(std::FILE* stream);
 
-/// Puts the cursor so many lines up, and clears what is below (ECMA-48: CUU, ED).
+/// Moves the cursor up by `lines`, and clears everything below (ECMA-48: CUU, ED).
 void erase_lines(std::FILE* stream, std::ptrdiff_t lines);
 
 /// Whether the locale of the environment writes UTF-8: the first of LC_ALL, LC_CTYPE and LANG that is set and not empty

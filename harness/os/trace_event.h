@@ -28,7 +28,8 @@ struct TraceEvent {
 /// From the text of a file "format" (Documentation/trace/events.rst). Nothing if it is not such a text.
 std::optional<TraceEvent> parse_trace_event(const std::string& format);
 
-/// "exceptions/page_fault_user": read from tracefs (os/tracefs.h). Nothing where that or the event is missing.
+/// Reads an event such as "exceptions/page_fault_user" from tracefs (os/tracefs.h). Nothing if tracefs or the event is
+/// missing.
 std::optional<TraceEvent> read_trace_event(const std::string& name);
 
 /// All tracepoints of this kernel, "exceptions:page_fault_user", in the order of their names; empty where

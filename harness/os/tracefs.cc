@@ -30,7 +30,7 @@ std::string Tracefs::read(const std::string& path) const {
 
 int Tracefs::add(const std::string& path, const std::string& line) const {
   if (!root_) return error_;
-  // Without O_APPEND, the definitions of others would be deleted.
+  // Without O_APPEND, the definitions of other programs would be deleted.
   const UniqueFd file(::openat(root_.get(), path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file) return errno;
   const std::string text = line + "\n";

@@ -6,19 +6,19 @@
 
 namespace zerotax {
 
-/// The kernel's files of events, through a mount of our own that nobody else sees (fsmount(2), Linux 5.2), so that
-/// tracefs need not be mounted anywhere. Needs CAP_SYS_ADMIN.
+/// The kernel's event files, through a mount of our own that nobody else sees (fsmount(2), Linux 5.2). So tracefs need
+/// not be mounted anywhere. Needs CAP_SYS_ADMIN.
 class Tracefs {
  public:
   Tracefs();
   /// The text of a file; empty if it cannot be read.
   [[nodiscard]] std::string read(const std::string& path) const;
-  /// Adds a line to a file of definitions. Returns 0, or the errno with which the kernel refuses it.
+  /// Adds a line to a file of definitions. Returns 0, or the kernel's errno.
   [[nodiscard]] int add(const std::string& path, const std::string& line) const;
 
  private:
   UniqueFd root_;
-  int error_ = 0;  ///< why there is none
+  int error_ = 0;  ///< why the mount is missing
 };
 
 }  // namespace zerotax

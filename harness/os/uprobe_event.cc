@@ -20,11 +20,11 @@ namespace {
 
 constexpr const char* kDefinitions = "uprobe_events";
 constexpr const char* kPlaceField = "place";
-/// A process that ends just now holds its share of an event for some milliseconds more.
+/// A process that is just ending keeps its share of an event for some more milliseconds.
 constexpr int kTries = 100;
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
-/// Who made an event, and owns it. PIDs are those of a namespace; with the start, a PID names one process.
+/// The process that made and owns an event. A PID names one process only together with its namespace and the start.
 struct Owner {
   int pid = 0;
   unsigned long long start_ticks = 0;
@@ -45,7 +45,7 @@ std::string group_of(const Owner& owner) {
   return fmt::format("zerotax_{}_{}_{}", owner.pid, owner.start_ticks, owner.pid_namespace);
 }
 
-/// Of one in another namespace it is not known.
+/// Whether an owner has ended. The answer is false for a process in another namespace, which we cannot see.
 bool has_ended(const Owner& owner) {
   if (owner.pid_namespace != own_namespace()) return false;
   const auto facts = process_facts(owner.pid);
@@ -54,7 +54,7 @@ bool has_ended(const Owner& owner) {
 
 int remove_event(const Tracefs& tracefs, const std::string& name) { return tracefs.add(kDefinitions, "-:" + name); }
 
-/// Removes those whose owners were killed.
+/// Removes the events whose owners were killed.
 void sweep(const Tracefs& tracefs) {
   std::istringstream lines(tracefs.read(kDefinitions));
   std::set<std::string> names;
@@ -79,7 +79,7 @@ UprobeEvent::UprobeEvent(const std::vector<UprobePlace>& places) : name_(group_o
   sweep(tracefs_);
   try {
     for (std::size_t i = 0; i < places.size(); ++i) {
-      // By descriptor: the kernel splits the line at spaces, and a path may have some.
+      // A path by descriptor: the kernel splits the line at spaces, and the file's own path may contain some.
       const UniqueFd file(::open(places[i].path.c_str(), O_PATH | O_CLOEXEC));
       if (!file) throw std::system_error(errno, std::generic_category());
       const int error = tracefs_.add(kDefinitions, fmt::format("p:{} /proc/self/fd/{}:{:#x} {}=\\{}:u32", name_,

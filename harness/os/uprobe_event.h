@@ -9,31 +9,31 @@
 
 namespace zerotax {
 
-/// Where a breakpoint of the kernel stands.
+/// The place of a kernel breakpoint.
 struct UprobePlace {
-  std::string path;  ///< by which the file can be opened now
+  std::string path;  ///< a path by which the file can be opened now
   std::uint64_t file_offset = 0;
 };
 
-/// One event of the kernel that happens at several places (Documentation/trace/uprobetracer.rst; several, and numbers
-/// in its data: Linux 5.4). Breakpoints stand only in processes for which a perf event of it is open, and in what they
-/// start. Unlike an event of the PMU "uprobe", it can be inherited: for each thread that the process starts, the kernel
-/// would look for that one's path in the memory of the process, not find it, and fail the fork.
+/// One kernel event that happens at several places (Documentation/trace/uprobetracer.rst; several places, and numbers
+/// in the data: Linux 5.4). Breakpoints exist only in processes for which a perf event of it is open, and in the
+/// processes that they start. Unlike an event of the PMU "uprobe", this event can be inherited. For each new thread,
+/// the kernel would look for the path of a PMU event in the memory of the process, not find it, and fail the fork.
 ///
-/// The definition is the kernel's, and outlives us if we are killed, without any breakpoint. The next one that is made
-/// removes it.
+/// The kernel owns the definition, which remains if we are killed, without any breakpoint. The next UprobeEvent removes
+/// it.
 class UprobeEvent {
  public:
   /// Throws std::system_error if the kernel refuses.
   explicit UprobeEvent(const std::vector<UprobePlace>& places);
-  /// All perf events of it must be closed.
+  /// Call it after all perf events of this event are closed.
   ~UprobeEvent();
   UprobeEvent(const UprobeEvent&) = delete;
   UprobeEvent& operator=(const UprobeEvent&) = delete;
 
-  /// For perf_event_attr::config.
+  /// The value for perf_event_attr::config.
   [[nodiscard]] std::uint64_t id() const { return event_.id; }
-  /// Which of the places it was, by the raw data of a sample.
+  /// The index of the place that was hit, from the raw data of a sample.
   [[nodiscard]] std::uint64_t place(const unsigned char* data, std::size_t bytes) const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace zerotax {
 
-/// A thread of ours. What its work throws, such as for lack of memory, ends that work alone; join() throws it again in
-/// the thread that can report it.
+/// A thread of ours. An exception, such as for lack of memory, ends only the work that threw it. join() rethrows the
+/// exception in a thread that can report it.
 class Worker {
  public:
   Worker() = default;
@@ -27,11 +27,11 @@ class Worker {
   ~Worker() { wait(); }
 
   [[nodiscard]] bool joinable() const { return thread_.joinable(); }
-  /// Waits for its end.
+  /// Waits for the end of the work.
   void wait() {
     if (thread_.joinable()) thread_.join();
   }
-  /// Waits for its end, and throws what it threw, once.
+  /// Waits for the end of the work, and rethrows its exception, once.
   void join() {
     wait();
     if (failure_ && *failure_) std::rethrow_exception(std::exchange(*failure_, nullptr));

@@ -160,7 +160,7 @@ ExitStatus profile(const Options& options) {
   } else if (words.empty()) {
     if (options.json != "-" && options.folded != "-") print_lines(stdout, text);
   } else {
-    print_lines(stderr, text);  // standard output is the program's
+    print_lines(stderr, text);  // standard output belongs to the program
   }
   return misleads ? ExitStatus::kMachine : static_cast<ExitStatus>(run.exit_status);
 }

@@ -201,7 +201,7 @@ void bless_one(const Target& target, const std::string& path, std::int64_t round
     Runs runs(target, gather_runs(most));
     return measured(target, {most, allow_failing, &notes}, [&] { return runs.next(); });
   }();
-  // Read again: another command may have added to it meanwhile, and none may before it is written.
+  // Under the lock, the baseline is read again, because another command may have changed it since.
   const UniqueFd lock = wait_for_folder_lock(path);
   Baseline baseline = baseline_to_extend(target, path, force);
   if (Program* there = program_in(baseline, program.name)) {

@@ -196,7 +196,7 @@ Target target_for(const std::vector<std::string>& words, const std::string& name
   Target target;
   target.recorded = record::resolve_record_target(words, allocator, {});
   target.allocator = allocator;
-  // As documents hold them: the words that are run are those of `recorded`.
+  // The form in documents; `recorded` holds the words that are run.
   for (const std::string& word : words) target.command.push_back(valid_utf8(word));
   target.name = printable(name.empty() ? file_name(words.front()) : name);
   target.timeout_s = timeout_s;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kHeadBytes = 4096;  // which need not be a page
 static_assert(sizeof(Holdings) + 3 * kPathBytes + 256 <= kHeadBytes);
 
-/// A short process takes 64 KiB: as many as there are slots for.
+/// A short process takes 64 KiB: the limit allows one such process per slot.
 constexpr std::uint64_t kMostCopied = kProcesses * (std::uint64_t{64} << 10);
 
 [[noreturn]] void cannot(const char* what) {
@@ -71,7 +71,7 @@ std::size_t RecordArena::slots_used() const { return std::min<std::size_t>(arena
 const ProcessSlot* RecordArena::watch_slot(std::size_t index) const {
   const auto offset = static_cast<off_t>(kSlotsOffset + index * kSlotBytes);
   std::uint32_t ready = 0;  // the first member of a slot
-  // Reading the mapping of a hole would take a page for it.
+  // Reading a hole through a mapping would allocate a page for it.
   if (::pread(file_.fd(), &ready, sizeof ready, offset) != sizeof ready || ready == 0) return nullptr;
   void* const memory = ::mmap(nullptr, kHeadBytes, PROT_READ, MAP_SHARED, file_.fd(), offset);
   return memory == MAP_FAILED ? nullptr : static_cast<const ProcessSlot*>(memory);

@@ -9,20 +9,21 @@
 
 namespace zerotax::record {
 
-/// A process whose part of the arena does not hold what the library writes there.
+/// A process whose part of the arena holds values that the library never writes.
 struct DamagedSlot {
   std::int32_t pid = 0;
   std::string executable;
 };
 
-/// The memory that recorded programs write into (files/shared_file.h): sparse, and gone with its last user. Programs
-/// inherit its descriptor; those of our user that closed it open it below /proc. A program that changed its user and
-/// closed the descriptor is not followed.
+/// The memory that recorded programs write into (files/shared_file.h). It is sparse, and disappears with its last user.
+/// Programs inherit its descriptor; programs of our user that closed the descriptor open the memory below /proc. A
+/// program that changed its user and closed the descriptor is not recorded.
 ///
-/// Any recorded program may write anything into it. All that is read here is copied once and then checked.
+/// Any recorded program may write anything into this memory. All data that is read here is copied once and then
+/// checked.
 class RecordArena {
  public:
-  /// Throws MachineError if there is no such memory.
+  /// Throws MachineError if the memory cannot be made.
   RecordArena();
   ~RecordArena();
   RecordArena(const RecordArena&) = delete;
@@ -34,28 +35,28 @@ class RecordArena {
   void count_live_heap() { arena_->counts_live_heap = counts_live_heap_ = 1; }
   [[nodiscard]] bool counts_live_heap() const { return counts_live_heap_ != 0; }
 
-  /// Copies of the current state; running processes keep writing to the memory. Each call copies what is new since the
-  /// last.
+  /// Copies of the current state; running processes keep writing to the memory. Each call copies the slots that are new
+  /// since the last call.
   [[nodiscard]] std::vector<const ProcessSlot*> processes();
-  /// Processes that `processes` left out, for their slots are damaged.
+  /// Processes that `processes` left out, because their slots are damaged.
   [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
-  /// As of the last call of `processes`.
+  /// The state at the last call of `processes`.
   [[nodiscard]] std::vector<const ExecEntry*> execs() const;
   /// Slots that processes have claimed.
   [[nodiscard]] std::size_t slots_used() const;
-  /// The beginning of a slot, up to its tables, as it is from now on: to be given back. nullptr if it cannot be mapped,
-  /// or is not ready.
+  /// Maps the beginning of a slot, up to its tables, which shows later changes. Call unwatch for the result. nullptr if
+  /// the slot cannot be mapped, or is not ready.
   [[nodiscard]] const ProcessSlot* watch_slot(std::size_t index) const;
   static void unwatch(const ProcessSlot* head);
-  /// Bytes of memory that it takes up now: what recording costs beside the processes.
+  /// Bytes that the memory takes now: the cost of recording, apart from the processes.
   [[nodiscard]] std::uint64_t used_bytes() const;
   /// The marks so far, in their order.
   [[nodiscard]] std::vector<const Mark*> marks();
-  /// Processes that found no slot, or whose slots are more than are read.
+  /// Processes that found no slot, or whose slots exceed the number that is read.
   [[nodiscard]] std::size_t lost_processes() const;
 
  private:
-  /// The bytes of the memory at an offset, in memory of our own.
+  /// A copy of bytes of the memory at an offset, in memory of our own.
   [[nodiscard]] void* copy(std::size_t offset, std::size_t bytes);
   void copy_head();
 

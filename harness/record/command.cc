@@ -192,7 +192,7 @@ ExitStatus run(const RecordOptions& options) {
   watch.stop();
   if (calls) calls->stop();
   const Record record = record_result(target, result, arena, started, &watch);
-  // Files first: the summary may find no place to be written to.
+  // Files are written first, because writing the summary may fail.
   const std::string about_calls = calls ? calls->finish(record, target, result.started_ns) : "";
   write(options, record, weight);
   print_lines(stderr, about_calls);

@@ -11,7 +11,8 @@
 namespace zerotax::record {
 
 inline double as_double(std::uint64_t value) { return static_cast<double>(value); }
-/// Of a figure that a damaged recording makes larger than any number, the largest one.
+/// A figure as a count. A damaged recording may make a figure larger than any count: then the result is the largest
+/// one.
 inline std::uint64_t as_count(double value) {
   constexpr double kMost = 0x1p63;
   return value > 0 ? static_cast<std::uint64_t>(std::min(value, kMost)) : 0;

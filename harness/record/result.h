@@ -366,9 +366,9 @@ struct StoreSizes {
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
   std::uint64_t other_bytes_calls = 0;  ///< of memset, with another byte than zero
-  std::uint64_t lost_calls = 0;         ///< that nobody read in time: the others are a lower bound then
-  std::vector<std::string> functions;   ///< that were watched
-  std::vector<std::string> unwatched;   ///< no breakpoint is safe on these: of no calls of them is anything known
+  std::uint64_t lost_calls = 0;         ///< calls that were not read in time: the other figures are then a lower bound
+  std::vector<std::string> functions;   ///< functions that were watched
+  std::vector<std::string> unwatched;   ///< functions on which no breakpoint is safe: their calls are unknown
   std::vector<StoreCaller> callers;     ///< most bytes first
 };
 

@@ -34,7 +34,7 @@ bool is_still(pid_t pid, const ProcessSlot& head) {
   return process_program(pid).substr(0, kPathBytes - 1) == executable;
 }
 
-/// More than a process can have had returned: its slot is damaged (slot_check.h).
+/// More bytes than a process can have returned: such a slot is damaged (slot_check.h).
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 
 }  // namespace
@@ -103,11 +103,11 @@ void RunWatch::look_at_heads() {
   }
 }
 
-/// Returns whether there is more to see of it. Any recorded process may change what it reads.
+/// Reads a slot. Returns whether to read it again later. Any recorded process may change the slot.
 bool RunWatch::look_at(const ProcessSlot& head) {
   const pid_t pid = __atomic_load_n(&head.pid, __ATOMIC_RELAXED);
   const std::int64_t started_ns = __atomic_load_n(&head.started_ns, __ATOMIC_RELAXED);
-  // First what was returned: a return in between is then missed, and nothing counts twice.
+  // The returned bytes are read first: a return in between is then missed, and nothing counts twice.
   const std::uint64_t returned = head.holdings.returned_bytes;
   const std::uint64_t own = head.holdings.own_bytes;
   const auto all = anonymous_bytes(pid);

@@ -65,7 +65,7 @@ class RunWatch {
 
  private:
   void run();
-  /// Returns false if it had ended before.
+  /// Returns false if the thread had ended before.
   bool end_thread();
   void look();
   void look_at_heads();
@@ -80,7 +80,7 @@ class RunWatch {
   bool exact_ = false;
   std::vector<TaskEvent> events_;
   std::vector<ProcessCounts> processes_;
-  std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< the last is the one that has it now
+  std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< the last index is the process that has the PID now
   /// A slot of the arena. `over`: its process has ended.
   struct Head {
     const ProcessSlot* slot = nullptr;

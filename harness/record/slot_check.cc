@@ -6,7 +6,8 @@
 namespace zerotax::record {
 namespace {
 
-/// Bytes or events of one process: an EiB. Times are not asked: a program may set the clock that it reads.
+/// Maximum of a count of bytes or events in one process: an EiB. Times are not checked, because a program may set its
+/// clock.
 constexpr std::uint64_t kMostCount = std::uint64_t{1} << 60;
 constexpr std::uint32_t kAllGaps = kMadeCode | (kNoUsableSize * 2 - 1);
 
@@ -14,7 +15,7 @@ bool all_counts(std::initializer_list<std::uint64_t> values) {
   return std::all_of(values.begin(), values.end(), [](std::uint64_t value) { return value < kMostCount; });
 }
 
-/// Whether all words of a row of counts are.
+/// Whether all words of a row are valid counts.
 template <typename Row>
 bool are_counts(const Row& row) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
@@ -47,7 +48,7 @@ bool is_whole(Module& module) {
 
 bool is_whole(const Site& site) {
   if (site.ready == 0) return true;
-  // By what failed, any number of bytes may have been requested.
+  // Requested bytes are not checked: failed calls may have requested any number.
   bool whole =
       site.ready == 1 && site.kind < SiteKind::kFault && site.depth <= kFrames &&
       all_counts({site.calls, site.zeroed_bytes, site.redundant_bytes, site.zero_faults, site.sampled_zeroed_bytes,
@@ -60,7 +61,7 @@ bool is_whole(const Site& site) {
 bool is_whole(const ThreadBlock& block) {
   if (block.state == BlockState::kFree) return true;
   if (block.state.load() > BlockState::kEnded || block.merged > ~std::uint32_t{0} / 2) return false;
-  // By what failed, any number of bytes may have been asked for.
+  // Requested bytes are not checked: failed calls may have requested any number.
   for (const auto& kind : block.calls) {
     for (const CallRow& row : kind) {
       if (row.calls >= kMostCount) return false;

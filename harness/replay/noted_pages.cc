@@ -14,9 +14,9 @@ namespace {
 
 using record::EventKind;
 
-/// Ten million blocks at once take about so much.
+/// About the memory for ten million live blocks.
 constexpr std::size_t kMostBytes = std::size_t{768} << 20;
-constexpr std::size_t kBytesOfReturns = 48;  ///< of a block that returned pages
+constexpr std::size_t kBytesOfReturns = 48;  ///< for a block that returned pages
 constexpr std::size_t kBytesOfBlock = 64;
 
 /// Whether an event ends a block.
@@ -64,7 +64,7 @@ RecordedPages recorded_pages(const CallsFile& file, std::size_t process, std::ui
         break;
     }
     if (number % kEventsOfCheck == 0) {
-      // Found out here, before any block takes memory.
+      // The check comes before any block takes memory.
       const std::uint64_t live = less(count - first_block, ended);
       check_memory(file, process, number, pages.bytes() + returns.size() * kBytesOfReturns + live * kBytesOfBlock);
     }

@@ -122,7 +122,7 @@ void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& r
   }
 }
 
-/// Writes the pages of a block that are populated after so many returns of some.
+/// Writes the pages of a block that are populated after `returns` returns of its pages.
 void Preparation::touch_after(std::uint32_t returns, std::uint64_t block, std::uint32_t slot, std::uint64_t bytes) {
   pages_.populated.for_each(block, [&](std::uint32_t after, const Ranges& ranges) {
     if (after == returns) touch(slot, bytes, ranges);
@@ -242,7 +242,7 @@ void Preparation::fork() {
   if (found == children_.end()) return;
   streams_.begin(kOpFork);
   streams_.number(found->second);
-  // No slot has had a turn: whoever has children keeps the recorded order.
+  // No slot has had a turn: a process with children keeps the recorded order.
   forked[found->second] = blocks;
 }
 

@@ -10,8 +10,7 @@
 
 namespace zerotax::replay {
 
-/// The prepared file while it is written. It takes half of the space that is free there at most: then a MachineError is
-/// thrown.
+/// The prepared file while it is written. It takes at most half of the free space; beyond that it throws MachineError.
 class PreparedFile {
  public:
   PreparedFile(std::string path, std::uint32_t processes);

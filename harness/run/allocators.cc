@@ -104,14 +104,14 @@ void check_name(const std::string& name) {
     throw UsageError(fmt::format("invalid allocator name '{}'{}", name, why), own_remedy());
   };
   if (name.size() > kLongest) refuse(fmt::format(": it has more than {} characters", kLongest));
-  // Documents could not hold bytes that are not UTF-8, and read them again.
+  // Documents are read again, and cannot hold bytes that are not UTF-8.
   if (valid_utf8(name) != name) refuse(": it is not UTF-8");
   if (printable(name) != name) refuse(": it has a control character, or one without a shape");
   if (name.starts_with('-')) refuse(": it starts like an option");
   if (name.empty() || name == "." || name == ".." || name.find_first_of(":/ ,\"\\") != std::string::npos) refuse("");
 }
 
-/// Documents hold paths and settings, and are read again: bytes that are not UTF-8 would not come back.
+/// Documents hold paths and settings, and are read again: bytes that are not UTF-8 would be lost.
 void check_utf8(const std::string& what, const std::string& text, const std::string& remedy) {
   if (valid_utf8(text) != text) throw UsageError(what + " is not UTF-8, which documents need", remedy);
 }

@@ -18,8 +18,8 @@ bool is_builtin(const std::string& name);
 
 /// The folder of the probes: ZEROTAX_PROBE_DIR, else the folder of this program.
 std::string probe_folder();
-/// The path of a program that only zerotax starts. These are in the folder libexec beside that of the probes, so that
-/// no PATH has them.
+/// The path of a program that only zerotax starts. These programs are in the folder libexec beside the probes' folder,
+/// so that no PATH contains them.
 std::string helper_program(const std::string& name);
 
 /// Throws UsageError for a path that LD_PRELOAD cannot hold.
@@ -36,8 +36,8 @@ struct EnvWord {
 /// overwritten, and one that is not the name of a variable.
 EnvWord parse_env_word(const std::string& word);
 
-/// Throws UsageError for a word of --allocator, NAME or NAME=PATH, that names nothing: whether the allocator is there
-/// is not asked.
+/// Throws UsageError for an invalid word of --allocator, NAME or NAME=PATH. It is not checked whether the allocator
+/// exists.
 void check_allocator_word(const std::string& word);
 
 /// Turns --allocator words (NAME, NAME=PATH or NAME=deb:RELEASE/PACKAGE) and --env words (NAME:KEY=VALUE) into

@@ -37,7 +37,7 @@ std::string run_script(const std::string& script, const std::string& module, con
   }
 }
 
-/// Runs a script on what was measured: an interruption loses the picture, and not what was written before.
+/// Runs a script on the results. An interruption loses the picture, but nothing that was written before.
 ChildResult run_on_results(const std::string& python, const std::vector<std::string>& words, const char* what) {
   try {
     return run_python(python, words);

@@ -15,7 +15,7 @@ namespace {
 
 using Text = std::string_view;
 
-/// Beginnings of variables by which loaders, interpreters, build tools, sanitizers and libraries find code and files.
+/// Prefixes of variables by which loaders, interpreters, build tools, sanitizers and libraries find code and files.
 constexpr Text kPrefixes[] = {
     "LD_",    "DYLD_",   "GCONV",   "GETCONF", "NSS_",    "RES_",    "HOSTALIASES", "LOCALDOMAIN", "BASH",    "SHELL",
     "ZSH",    "LESS",    "MAN",     "TERM",    "GREP",    "TAR_",    "RSYNC",       "SUDO_",       "SSH_",    "GIT_",
@@ -35,7 +35,7 @@ constexpr Text kPrefixes[] = {
 constexpr Text kNames[] = {"ENV", "IFS", "PS0", "PS1", "PS2", "PS3",  "PS4", "CC",     "CXX",  "CPP",      "LD",
                            "AS",  "AR",  "FC",  "NM",  "TMP", "TEMP", "PWD", "OLDPWD", "MAIL", "LANGUAGE", "RC"};
 
-/// What a part of a name between underscores ends with, as in MANPAGER and EXTRA_PLUGINS.
+/// Endings of a part of a name between underscores, as in MANPAGER and EXTRA_PLUGINS.
 constexpr Text kEndings[] = {
     "PATH",        "PATHS",    "DIR",     "DIRS",      "DIRECTORY",  "FOLDER",  "FILE",    "FILES",     "FILENAME",
     "HOME",        "ROOT",     "PREFIX",  "OPT",       "OPTS",       "OPTION",  "OPTIONS", "ARGS",      "FLAGS",
@@ -48,7 +48,7 @@ constexpr Text kEndings[] = {
     "URL",         "URI",      "SERVER",  "HOST",      "SOCK",       "SOCKET",  "ASKPASS", "LOG",       "OUTPUT",
     "DUMP",        "DISPLAY"};
 
-/// Settings of allocators. The others of these beginnings name files.
+/// Prefixes of allocators' settings. Other variables with these prefixes name files.
 constexpr Text kOfAllocators[] = {"MALLOC_",   "MIMALLOC_", "TCMALLOC_",         "TBB_MALLOC_",   "LARGECACHE_",
                                   "SNMALLOC_", "RPMALLOC_", "_RJEM_MALLOC_CONF", "JE_MALLOC_CONF"};
 
@@ -61,14 +61,15 @@ bool is_name(Text key) {
          std::all_of(key.begin(), key.end(), [](unsigned char each) { return each == '_' || std::isalnum(each) != 0; });
 }
 
-/// Numbers, words, and lists of them. Code and paths need more: a slash, a blank, a quote, a bracket or a dollar sign.
+/// Whether a value holds only numbers, words, or lists of them. Code and paths need more: a slash, a blank, a quote, a
+/// bracket or a dollar sign.
 bool is_plain(Text value) {
   return std::all_of(value.begin(), value.end(), [](unsigned char each) {
     return (each < 0x80 && std::isalnum(each) != 0) || Text("_.,:=+-%@").find(static_cast<char>(each)) != Text::npos;
   });
 }
 
-/// Settings of glibc's allocator, of the variants of its string functions, of memory tags and of its locks.
+/// Whether all tunables are known ones: of glibc's allocator, string functions, memory tags and locks.
 bool are_known_tunables(Text value) {
   while (!value.empty()) {
     const Text each = value.substr(0, value.find(':'));
@@ -104,7 +105,7 @@ bool may_set(const std::string& key, const std::string& value) {
   if (key == "GLIBC_TUNABLES") return are_known_tunables(value);
   if (key == "SCUDO_OPTIONS") return true;
   if (begins_with_any(key, kOfAllocators)) {
-    // MALLOC_TRACE and a profile of jemalloc (prof_prefix) are files, TCMALLOC_MEMFS_MALLOC_PATH is a folder.
+    // MALLOC_TRACE and jemalloc's profiles (prof_prefix) name files, and TCMALLOC_MEMFS_MALLOC_PATH names a folder.
     return key != "MALLOC_TRACE" && !key.ends_with("PATH") && value.find("prof") == std::string::npos;
   }
   return !names_code(name);

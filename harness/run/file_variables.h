@@ -12,7 +12,7 @@ namespace zerotax {
 bool may_set(const std::string& key, const std::string& value);
 
 /// Prints the variables that a file sets, before they have any effect: "environment from FILE for NAME: KEY=VALUE".
-/// Throws UsageError with this remedy for the first that the file may not set.
+/// Throws UsageError with this remedy for the first variable that the file may not set.
 void announce_variables(const std::string& file, const std::string& name, const std::map<std::string, std::string>& env,
                         const std::string& remedy);
 

@@ -14,7 +14,7 @@ ChildResult run_helper(const HelperCommand& command) {
   end_if_stopped();
   const TemporaryFolder folder("helper");
   ChildCommand child;
-  child.program = "/usr/bin/env";  // which looks in PATH
+  child.program = "/usr/bin/env";  // env searches PATH
   child.arguments = {command.program};
   child.arguments.insert(child.arguments.end(), command.arguments.begin(), command.arguments.end());
   child.environment = command.environment;

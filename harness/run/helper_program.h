@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// A program of others that a command needs, such as python3, cc or apt-get.
+/// A foreign program that a command needs, such as python3, cc or apt-get.
 struct HelperCommand {
   std::string program;  ///< found on PATH
   std::vector<std::string> arguments;
@@ -17,15 +17,16 @@ struct HelperCommand {
   std::chrono::milliseconds timeout{300'000};
 };
 
-/// Runs it to its end with its output captured. Its temporary files lie in a folder that is removed after it. What is
-/// returned has exited by itself, with 127 if there is no such program. Throws Stop if a signal asked for an end
-/// meanwhile, and MachineError if it was killed, could not be started, or was not done in time: it is not missing then.
+/// Runs a program to its end with its output captured. The program's temporary files lie in a folder that is removed
+/// afterwards. The returned program has exited by itself, with 127 if it does not exist. Throws Stop if a signal
+/// interrupted us. Throws MachineError if the program was killed, could not be started, or timed out: it is not missing
+/// then.
 ChildResult run_helper(const HelperCommand& command);
 
-/// Whether it exited with 0.
+/// Whether the program exited with 0.
 inline bool succeeded(const ChildResult& result) { return result.end == ChildResult::End::kExited && result.code == 0; }
 
-/// The exit status of env(1) for a program that is not there.
+/// env(1)'s exit status for a program that does not exist.
 inline constexpr int kNoSuchProgram = 127;
 
 }  // namespace zerotax

@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// A program to run to its end, out of sight, by build/libexec/run-metered (run/process).
+/// A program that build/libexec/run-metered (run/process) runs to its end, in the background.
 struct MeteredCommand {
   std::string program;                                           ///< path
   std::vector<std::string> words;                                ///< argv, argv[0] included

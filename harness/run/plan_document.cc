@@ -49,8 +49,8 @@ PointSpec point_from_json(const Json& json, const Plan& plan) {
 
 constexpr const char* kMeasureAgain = "measure again into a new folder";
 
-/// Prints what a plan chooses: libraries are code. Throws UsageError for what a plan of another user, or from a
-/// download, could choose.
+/// Prints the variables and the library that a plan chooses, because libraries are code. Throws UsageError for a
+/// relative path, and if another user can write to the plan or the library.
 void announce_allocator(const std::string& file, const Allocator& allocator) {
   announce_variables(file, allocator.name, allocator.env, kMeasureAgain);
   if (!allocator.preload) return;

@@ -83,7 +83,7 @@ void Progress::draw() {
   shown_ = time;
   drawn_ = true;
   const std::string line = printable(fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now_));
-  // Progress that cannot be written does not end a run.
+  // If progress cannot be written, the run continues.
   if (terminal_) {
     erase_line(stderr);
     try_to_print(stderr, first_characters(line, terminal_columns(stderr) - 1));

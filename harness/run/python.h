@@ -8,7 +8,7 @@
 
 namespace zerotax {
 
-/// Runs a python with these arguments, its output captured (run/helper_program.h).
+/// Runs python with these arguments, and captures its output (run/helper_program.h).
 ChildResult run_python(const std::string& python, const std::vector<std::string>& arguments);
 
 /// A python that can import all of the modules: `python3` on PATH (which may be a private build without Debian's

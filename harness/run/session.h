@@ -48,7 +48,7 @@ class Session {
 
   Plan plan_;
   RunHeader header_;
-  UniqueFd lock_;  ///< of the folder: taken before it is read
+  UniqueFd lock_;  ///< of the folder: taken before the folder is read
   std::optional<ResultsFolder> folder_;
   std::vector<Point> points_;
   bool is_new_ = false;  ///< the folder was made by this object

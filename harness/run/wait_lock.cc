@@ -51,7 +51,7 @@ UniqueFd wait_for_folder_lock(const std::string& file) {
   const std::string parent = std::filesystem::path(file).parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
   UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Who may not list a folder may write a file in it all the same.
+  // A user who may not list a folder may still write a file in it.
   if (fd) wait(fd, folder);
   return fd;
 }

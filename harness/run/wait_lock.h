@@ -6,12 +6,12 @@
 
 namespace zerotax {
 
-/// Waits until no other command holds the lock of this file, and holds it until the end of the
-/// result. A file is made if it is missing. Says for whom it waits. Where there are no locks it says so, and does not
-/// wait. Throws UsageError if it cannot be opened, Stop if the user stops the wait.
+/// Waits for the lock of a file, and holds the lock until the result ends. Makes the file if it is missing. Prints the
+/// holder that it waits for. If locks are unavailable, it prints that, and does not wait. Throws UsageError if the file
+/// cannot be opened, and Stop if a signal interrupts the wait.
 UniqueFd wait_for_lock(const std::string& path);
 
-/// The same of the folder of a file, which is read, changed and replaced meanwhile.
+/// The same for the folder of a file, which is read, changed and replaced under this lock.
 UniqueFd wait_for_folder_lock(const std::string& file);
 
 }  // namespace zerotax

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostGroups = 500;
 constexpr const char* kOthers = "(others)";
 
-/// Of the text format: backslash and quotation mark are escaped.
+/// A label's value in the text format: backslashes and quotation marks are escaped.
 std::string label(const std::string& value) {
   std::string text;
   for (const char each : value) {
@@ -53,7 +53,8 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 void Prometheus::add(const Sample& sample) {
   for (auto& [name, group] : groups_) group.resident = 0;
   for (const Usage& row : sample.rows) {
-    // One bad label, or two series of one label, and the whole file is refused: names that look alike are one group.
+    // One bad label, or two series with one label, would make the server refuse the whole file. So names that look
+    // alike are one group.
     std::string name = printable(group_name(row, by_));
     if (!groups_.contains(name) && groups_.size() >= kMostGroups) name = kOthers;
     Group& group = groups_[name];

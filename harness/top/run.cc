@@ -81,7 +81,7 @@ bool all_ended(const Request& request, const Sample& all) {
   });
 }
 
-/// Each sample at once: a reader of a pipe waits for it.
+/// Prints each sample at once, because a reader of a pipe may wait for it.
 void print_sample(const std::string& text) {
   print_lines(stdout, text);
   if (std::fflush(stdout) != 0) {

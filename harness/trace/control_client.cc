@@ -37,8 +37,8 @@ std::string text_of(const char (&text)[N]) {
   return {text, ::strnlen(text, N)};
 }
 
-/// The process chooses the path: a device that lies there would be opened by root. Nothing, with errno, if that is not
-/// possible.
+/// Opens a regular file. The process chooses the path, so root could otherwise open a device. Returns nothing, with
+/// errno, if the file cannot be opened.
 UniqueFd open_if_regular(const std::string& path) {
   const UniqueFd found(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};

@@ -6,7 +6,7 @@
 
 namespace zerotax::trace {
 
-/// The value of a field: a number, a text (any bytes up to its first 0, which a path needs), or an array of
+/// The value of a field: a number, a text (any bytes up to its first 0, because paths may have any), or an array of
 /// numbers.
 Json ctf_field_value(const CtfField& field, const char* bytes);
 

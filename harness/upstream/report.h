@@ -86,8 +86,9 @@ std::vector<ReportThreshold> read_thresholds(const Json& document);
 
 /// Tables of a report, as Markdown that also reads as plain text; each line ends with a line break.
 
-/// Size x allocator: time, GB/s and faults of a whole operation (calloc, touching, free), fresh (the process's first)
-/// and reused (later ones), at the finding's touch and thread. Not `markdown`: as text.
+/// A table of sizes and allocators, at the finding's touch and thread: time, GB/s and faults of a whole operation
+/// (calloc, touching, free). "fresh" is the process's first operation, "reused" a later one. A text table unless
+/// `markdown`.
 std::string size_table(const ReportData& data, bool markdown = true);
 
 /// Each setting with what was measured; the first row is without any. Empty if none was tried.

@@ -44,7 +44,7 @@ from zerotax_plots.summary import rows_of, summary_of  # noqa: E402
 from zerotax_plots.units import counted_text, size_text, whole_percent_text  # noqa: E402
 from zerotax_plots.words import subtitle, unfinished  # noqa: E402
 
-LIBRARY = Path("/usr/share/nodejs")  # where Debian's node-d3-scale and node-d3-zoom, and what they need, put theirs
+LIBRARY = Path("/usr/share/nodejs")  # the folder of Debian's node-d3-scale, node-d3-zoom and their dependencies
 MODULES = [
     "array",
     "collection",

@@ -28,8 +28,8 @@ class NothingToDraw(ResultsError):
 def parse_json(text: str) -> Any:
     """Strict JSON, as zerotax itself reads it, with every text in it printable; raises ValueError.
 
-    Python would also take NaN and Infinity, the last of two values of one key, and end at a
-    hundred thousand brackets with another error.
+    Python alone would accept NaN and Infinity, and the last of two values of one key. It would report a hundred thousand
+    brackets by another error.
     """
     def refuse(word: str) -> Any:
         raise ValueError(f"{word} is not JSON")
@@ -44,7 +44,7 @@ def parse_json(text: str) -> Any:
         value = json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
-    # Most files have nothing to hide, neither as a character nor as an escape of JSON.
+    # Most files contain nothing to escape, neither as a character nor as a JSON escape.
     return printable_parts(value) if SUSPECT.search(text) else value
 
 
@@ -63,9 +63,9 @@ def split_lines(text: str) -> tuple[list[tuple[int, str]], int | None]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All that is in a file; raises OSError when it cannot be read."""
-    # Reading a pipe would block, and a device may never end. The open file is looked at, for its path may lead to another one by
-    # then.
+    """The bytes of a file; raises OSError when it cannot be read."""
+    # Reading a pipe would block, and a device may never end. The open file is checked, because its path may lead to another
+    # file by then.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)

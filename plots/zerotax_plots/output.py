@@ -1,5 +1,5 @@
-"""Writes files as zerotax itself does (harness/files/new_file.h): beside their place, which they take once they are whole, and
-over nothing that another program wrote."""
+"""Writes files as zerotax itself does (harness/files/new_file.h): beside their place, which a file takes once it is
+whole. A file that another program wrote is never replaced."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ OWN_DESCRIPTORS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def named_path(word: str) -> Path:
-    """A path of a command line, for argparse. An empty one, as of a variable that is not set, is not the current folder."""
+    """A path of a command line, for argparse. An empty path, such as from an unset variable, does not mean the current
+    folder."""
     if not word:
         raise argparse.ArgumentTypeError("it is empty")
     return Path(word)
 
 
 def _own_descriptor(path: str) -> int | None:
-    """The descriptor of this process that a path names."""
+    """The descriptor of this process that a path names; None if the path names none."""
     folder, name = os.path.split(path)
     return int(name) if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal() else OWN_DESCRIPTORS.get(path)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """Writes and closes."""
+    """Writes all bytes, and closes the descriptor."""
     try:
         rest = memoryview(data)
         while rest:
@@ -44,7 +45,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _open_pipe(path: str) -> int:
-    """Opens a named pipe, whose reader is waited for."""
+    """Opens a named pipe, after waiting for a reader."""
     end = time.monotonic() + PIPE_PATIENCE_S
     while True:
         try:
@@ -60,7 +61,7 @@ def _open_pipe(path: str) -> int:
 
 
 def _place_of(path: str) -> os.stat_result | None:
-    """What is there; None: nothing, or a link that leads nowhere."""
+    """The status of the file at a path; None: nothing, or a link that leads nowhere."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -68,7 +69,8 @@ def _place_of(path: str) -> os.stat_result | None:
 
 
 def check_replaceable(path: Path, is_ours: IsOurs, force: bool = False) -> None:
-    """Raises ResultsError if an output may not replace the file at its path: as harness/files/output_kind.h."""
+    """Raises ResultsError if an output may not replace the file at its path, by the rules of
+    harness/files/output_kind.h."""
     remedy = "give another path"
     status = _place_of(os.fspath(path))
     if status is None or not stat.S_ISREG(status.st_mode):
@@ -88,8 +90,8 @@ def check_replaceable(path: Path, is_ours: IsOurs, force: bool = False) -> None:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """Writes a new file, and puts it in the place of an old one."""
-    # Two hosts may have the same process number.
+    """Writes a new file, and replaces the old one by it."""
+    # Two hosts may use the same PID.
     temporary = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
@@ -101,10 +103,10 @@ def _replace(path: str, data: bytes) -> None:
 
 
 def write(path: Path, data: bytes, is_ours: IsOurs, *, force: bool = False, inputs: Iterable[Path] = ()) -> None:
-    """Writes a whole file, so that it is complete or, on any failure, unchanged. A link stays, and what it leads to is replaced;
-    a pipe and a device are written in place.
+    """Writes a whole file: afterwards the file is complete or, on any failure, unchanged. A link stays, and its target
+    is replaced. A pipe and a device are written in place.
 
-    `is_ours` says of what is there whether it may be replaced. Raises ResultsError.
+    `is_ours` decides from the old contents whether the file may be replaced. Raises ResultsError.
     """
     place = os.fspath(path)
     try:
@@ -141,7 +143,7 @@ def is_document(*schemas: str) -> IsOurs:
 
 
 def write_document(path: Path, document: dict[str, Any], *, force: bool = False) -> None:
-    """Writes a JSON document, over one of its own schema. Raises ResultsError."""
+    """Writes a JSON document, replacing only a document of the same schema. Raises ResultsError."""
     text = json.dumps(document, indent=1) + "\n"
     write(path, text.encode(), is_document(document["schema"]), force=force)
 

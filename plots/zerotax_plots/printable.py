@@ -1,13 +1,13 @@
-"""Makes text that others chose visible, as harness/base/printable.cc does: names of programs, functions, files, commits."""
+"""Makes others' text visible, as harness/base/printable.cc does: names of programs, functions, files and commits."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-# Control characters, characters without a shape (Default_Ignorable_Code_Point and Cf of Unicode 15, blanks but U+0020,
-# separators of lines and paragraphs), non-characters, and halves of surrogate pairs, which stand for bytes that are not
-# UTF-8 in names of files. Line breaks and tabs of our own sentences stay.
+# Control characters, non-characters, and characters without a shape (Default_Ignorable_Code_Point and Cf of Unicode 15, blanks
+# but U+0020, separators of lines and paragraphs). Also halves of surrogate pairs, which stand for bytes of file names that are
+# not UTF-8. Line breaks and tabs of our own sentences stay.
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680\u17b4\u17b5"
     "\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0"
@@ -23,23 +23,23 @@ def _escape(found: re.Match[str]) -> str:
         return "\\r"
     if number < 0x80:
         return f"\\x{number:02x}"
-    if 0xDC80 <= number <= 0xDCFF:   # a byte of a file's name (PEP 383)
+    if 0xDC80 <= number <= 0xDCFF:   # a byte of a file name (PEP 383)
         return f"\\x{number - 0xDC00:02x}"
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
 
 
-# What a file of JSON has if any text in it may have to be escaped.
+# Matches JSON in which a text may have to be escaped.
 SUSPECT = re.compile(HIDDEN.pattern + r'|##\[|\\[ubfnr]|" *::')
 
 
 def printable(text: str) -> str:
-    """The text with every character visible, and without the beginnings of commands of GitHub's runner."""
+    """The text with every character visible, and without anything that GitHub's runner takes for a command."""
     visible = HIDDEN.sub(_escape, text).replace("##[", "#\\x23[")
     return re.sub(r"^([ \t]*):(?=:)", r"\1\\x3a", visible, flags=re.MULTILINE)
 
 
 def printable_parts(value: Any) -> Any:
-    """The same for every text in what JSON holds."""
+    """The same for every text in a JSON value."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, list):

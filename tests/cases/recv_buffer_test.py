@@ -172,7 +172,7 @@ def test_a_run_that_is_killed_leaves_no_server():
 
 @pytest.fixture(name="build")
 def own_build(tmp_path):
-    """The folders of a build with a probe in it."""
+    """The folders of a build that contains a probe."""
     for name in ("bin", "libexec"):
         (tmp_path / name).mkdir()
     shutil.copy(BUILD / "bin" / "bench-glibc", tmp_path / "bin")

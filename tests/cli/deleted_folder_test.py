@@ -1,4 +1,4 @@
-"""In a working folder that was deleted, what needs a path says so; all else works."""
+"""In a deleted working folder, commands that need a path say so; all others work."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A program of others that is interrupted, or killed, is not taken for a missing one, and leaves no files."""
+"""A foreign program that is interrupted, or killed, is not taken for a missing one, and leaves no files."""
 
 import os
 import signal
@@ -8,16 +8,16 @@ import pytest
 from conftest import BUILD, INTERRUPTED_BY_SIGINT, ZEROTAX, clean_environment
 from waiting import wait_for
 
-# It says that it has begun, leaves a file as compilers do, and then does what is asked.
+# The script notes that it has begun, leaves a file as compilers do, and then does the given action.
 FAKE = """#!/bin/sh
 echo begun >"$TMPDIR/left-behind"
 touch "$MARK"
 {act}
 """
-# The compiler shows a promise to be broken: this one is, by a lie.
+# The compiler runs only if a promise is broken: this suite breaks one by a lie.
 LIAR = BUILD / "tests" / "contract-liar"
 LIES = {"ZEROTAX_CONTRACT_SUITE": str(LIAR), "ZEROTAX_CONTRACT_LIE": "dontneed-nothing"}
-# What runs them: the name of the program, and a command that needs it.
+# Names of helper programs, and commands that need them.
 COMMANDS = {
     "python3": ["cow", "--svg", "x.svg", "--", "/bin/true"],
     "apt-get": ["run", "--allocator", "x=deb:sid/libjemalloc2", "--size", "64KiB"],

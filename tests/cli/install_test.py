@@ -106,7 +106,7 @@ def test_libraries_are_found_beside_it(tree):
 
 
 def search_paths(folder):
-    """The folders in which the loader looks for the libraries of each program and library: (file, its folders)."""
+    """(file, folders) for each program and library: the folders in which the loader looks for its libraries."""
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF":
             told = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
@@ -115,7 +115,7 @@ def search_paths(folder):
 
 
 def test_libraries_are_looked_for_in_no_current_folder_and_none_of_the_build(tree):
-    """An empty part of a search path is the current folder, from which root would load what a user laid there."""
+    """An empty part of a search path means the current folder: root would load any library that a user put there."""
     named = {path.name: folders for path, folders in search_paths(tree)}
     for name, folders in named.items():
         for folder in folders:

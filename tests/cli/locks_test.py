@@ -1,4 +1,4 @@
-"""Two commands that write to one place at once: the second one waits, or says who holds it; nothing is lost or written twice."""
+"""Two commands write to one place at once: the second waits, or names the first. Nothing is lost or written twice."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def start(*words, cwd):
 
 
 def stop(run):
-    """Stops all of it, so that it holds what it holds for as long as the test needs."""
+    """Stops a command and its processes, so that its locks last as long as the test needs."""
     run.send_signal(signal.SIGSTOP)
 
 
@@ -114,7 +114,7 @@ def test_who_waits_for_a_baseline_can_be_interrupted(tmp_path):
 
 
 def test_two_allocators_are_not_blessed_into_one_new_file(tmp_path):
-    """Neither is there when both begin: the second one finds the other's baseline when it writes."""
+    """No baseline exists when both begin: the second command finds the first one's baseline when it writes."""
     words = ["--baseline", "b.json", "--size", "64KiB"]
     runs = [start("bless", "--allocator", name, *words, cwd=tmp_path) for name in ("glibc", "largecache")]
     ends = [(run.communicate(timeout=300), run.returncode) for run in runs]

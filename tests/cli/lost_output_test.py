@@ -1,4 +1,5 @@
-"""A command that started a program ends with it, whatever becomes of its own output: never before it, and not by a signal."""
+"""A command that started a program ends with that program, even if its own output is lost: never earlier, and not by a
+signal."""
 
 import os
 import subprocess
@@ -6,10 +7,10 @@ import subprocess
 import pytest
 from conftest import ZEROTAX, clean_environment
 
-# What a shell reports where the reader of our output is gone, and where there is no room.
+# A shell's status if the reader of our output is gone, and zerotax's status if the disk is full.
 READER_GONE, NO_ROOM = 141, 2
 PROGRAM = ["--", "/bin/sh", "-c", 'i=0; while [ $i -lt 15 ]; do i=$((i+1)); sleep 0.1; done; touch ended']
-# Commands whose words for people go to standard error, for standard output is the program's.
+# Commands whose messages go to standard error, because standard output belongs to the program.
 COMMANDS = {
     "cow": ["cow", "--interval", "0.1", *PROGRAM],
     "record": ["record", *PROGRAM],

@@ -55,7 +55,7 @@ def test_help_is_on_standard_output_with_status_0(tmp_path):
 
 @pytest.mark.skipif(shutil.which("flock") is None, reason="flock is missing: install util-linux")
 def test_two_at_once_do_not_build_in_one_folder(tmp_path):
-    """With a cmake that says whether another one runs."""
+    """Uses a cmake that reports whether another cmake runs."""
     run = front_door(tmp_path, "")
     tools = tmp_path / "tools"
     tools.mkdir()

@@ -88,7 +88,7 @@ def test_shared_memory_that_is_denied_is_named(tmp_path):
                   "seccomp")
 
 
-# Commands with threads of their own, which read what the kernel reports about a process.
+# Commands with threads of their own, which read the kernel's reports about a process.
 WATCHES = {
     "record --pid": ["record", "--pid", "PID", "--seconds", "0.3"],
     "profile --pid": ["profile", "--pid", "PID", "--seconds", "0.3"],
@@ -101,7 +101,7 @@ WATCHES = {
 
 @pytest.mark.parametrize("name", WATCHES)
 def test_no_amount_of_memory_ends_a_watch_by_a_signal(name, tmp_path):
-    """Somewhere in these steps each allocation, mapping and thread is the first that fails."""
+    """Within these steps, each allocation, mapping and thread fails first at some limit."""
     with subprocess.Popen(["/bin/sleep", "600"]) as program:
         try:
             words = [str(program.pid) if word == "PID" else word for word in WATCHES[name]]
@@ -121,7 +121,7 @@ def test_a_thread_that_may_not_be_started_is_named(name, tmp_path):
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("needs root, to become a user of whom nothing else runs")
     skip_if_unreadable()
-    # Of these processes, all are counted together.
+    # The limit counts all processes of this user together.
     somebody = ["setpriv", "--reuid=64322", "--regid=64322", "--clear-groups"]
     with subprocess.Popen([*somebody, "/bin/sleep", "600"]) as program:
         try:

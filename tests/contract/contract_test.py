@@ -201,7 +201,7 @@ def test_a_command_that_runs_no_test_is_no_kernel_that_keeps_its_promises(comman
 
 
 def test_a_suite_that_dies_on_one_promise_has_not_kept_it(tmp_path):
-    """An emulator that crashes on some of the tests must not pass for the others."""
+    """An emulator that crashes on some of the tests must not pass because of the others."""
     emulator = tmp_path / "emulator"
     emulator.write_text('#!/bin/sh\ncase "$*" in *mmap-fresh*) kill -SEGV $$ ;; esac\nexec "$@"\n')
     emulator.chmod(0o755)
@@ -210,7 +210,7 @@ def test_a_suite_that_dies_on_one_promise_has_not_kept_it(tmp_path):
     assert done.returncode == 3 and "without a verdict on 1 promise:" in done.stderr, done.stderr
     said = " ".join(done.stdout.split())
     assert "killed by SIGSEGV" in said and "1 kept" in said
-    # A broken promise is a finding, whatever could not be tested.
+    # A broken promise is a finding, even if other tests could not run.
     done = zerotax("contract", *chosen, "--under", emulator, ZEROTAX_CONTRACT_SUITE=str(LIAR),
                    ZEROTAX_CONTRACT_LIE="dontneed-nothing")
     assert done.returncode == 1, done.stderr

@@ -191,7 +191,7 @@ TEST_F(TemporaryFolderTest, IsNotKeptByAProgramThatItsProcessStarted) {
   EXPECT_EQ(::kill(std::stoi(word), SIGKILL), 0) << "it lives still";
 }
 
-/// Lets this process open no more files.
+/// Uses up all descriptors that this process may have.
 void use_all_descriptors() {
   const rlimit few{32, 32};
   ::setrlimit(RLIMIT_NOFILE, &few);

@@ -1,7 +1,7 @@
-// Damaged and hostile program files and perf maps: random ones from a seed, for so many seconds. They are read by the
-// server of read-files in processes of our own, a few hundred files each. What ends such a process within elfutils is
-// counted: it would have cost the names in that file. Anything else is a failure. Usage:
-// read_files_random [--seconds N] [--seed N] [--save FOLDER] LIBRARY...
+// Reads damaged and hostile program files and perf maps, random ones from a seed, for some seconds. The server of
+// read-files runs in processes of our own, a few hundred files each. A process that ends within elfutils is counted:
+// outside this test it would have cost the names in that file. Any other end is a failure. Usage: read_files_random
+// [--seconds N] [--seed N] [--save FOLDER] LIBRARY...
 #include <elf.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -57,7 +57,7 @@ Header header_at(const std::string& file, std::uint64_t offset) {
   return header;
 }
 
-/// A part of the file that is worth damage: a header, or the contents of a section.
+/// A part of the file that is worth damaging: a header, or the contents of a section.
 std::pair<std::uint64_t, std::uint64_t> some_part(const std::string& file, Random& random) {
   const auto head = header_at<Elf64_Ehdr>(file, 0);
   switch (random() % 8) {
@@ -86,7 +86,7 @@ std::string damaged(std::string file, Random& random) {
       file[at] = static_cast<char>(random());
       continue;
     }
-    // Fields are aligned by their size, as a rule.
+    // Most fields are aligned by their size.
     const std::size_t width = std::size_t{1} << random() % 4;
     const std::uint64_t value = some_number(random, file.size());
     const std::uint64_t aligned = at / width * width;
@@ -106,7 +106,7 @@ UniqueFd in_memory(const std::string& contents) {
   return file;
 }
 
-/// Asks everything that FileReader asks about a file.
+/// All requests that FileReader can make about a file.
 class Questions {
  public:
   Questions(const std::string& file, Random& random) : file_(file), random_(random) {}
@@ -205,7 +205,7 @@ void read_a_perf_map(Random& random) {
   if (names.damage().size() > 200) std::abort();
 }
 
-/// Number of the file that is being read, for the process that waits.
+/// The file that a process is reading, for the process that waits.
 struct Progress {
   std::uint64_t seed;
   std::uint64_t files;
@@ -224,7 +224,8 @@ void read_files(const std::vector<std::string>& libraries, std::uint64_t seed, P
   }
 }
 
-/// Whether a process ended within elfutils, as the report of a sanitizer says; without one nobody knows.
+/// Whether a process ended within elfutils, according to a sanitizer's report. Without a sanitizer, the answer is
+/// unknown.
 bool is_of_library(const std::string& report) {
   const std::size_t first = report.find("#0 ");
   const std::size_t tenth = report.find("#6 ", first);

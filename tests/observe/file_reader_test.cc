@@ -1,4 +1,5 @@
-// The process that reads files is a stand-in here, which does what the file says: end, loop, take memory, lie.
+// The process that reads files is replaced here by a stand-in, which acts as the file says: end, loop, take memory,
+// lie.
 #include "observe/file_reader.h"
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 namespace zerotax {
 namespace {
 
-/// This very program is started in place of read-files, and knows by its name that it was.
+/// This program itself is started in place of read-files, and recognizes its role by its name.
 constexpr const char* kSelf = "/proc/self/exe";
 
 void misbehave(const std::string& contents) {
@@ -70,7 +71,7 @@ class FileReaderTest : public WithTemporaryFolder {
     std::ofstream(name) << contents;
     return reader_.file(UniqueFd(::open(name.c_str(), O_RDONLY | O_CLOEXEC)), {0, name, {}});
   }
-  /// What the process answered, or nothing.
+  /// The answer of the process, or nothing.
   std::string answer(const std::shared_ptr<ForeignFile>& file) {
     const auto bytes = ReadClient::ask_about(reader_, *file, ReadRequest::kHeaders, MessageWriter());
     MessageReader in(bytes);
@@ -91,7 +92,7 @@ TEST_F(FileReaderTest, AFileThatEndsTheProcessIsNotReadAgainAndOthersAre) {
   const std::string lines = reader_.problem_lines();
   EXPECT_NE(lines.find("/crash"), std::string::npos) << lines;
   EXPECT_EQ(lines.find("/good"), std::string::npos) << lines;
-  // It does not even start a process for it.
+  // The reader does not even start a process for the bad file.
   const pid_t pid = reader_.pid();
   EXPECT_EQ(answer(bad), "");
   EXPECT_EQ(reader_.pid(), pid);

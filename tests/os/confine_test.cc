@@ -18,7 +18,7 @@
 namespace zerotax {
 namespace {
 
-/// The exit status of a process that was confined.
+/// The exit status of a process that runs `then` confined.
 int confined(const std::function<int()>& then) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -70,13 +70,12 @@ TEST(Confine, RootBecomesAUserThatOwnsNothing) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root";
   const pid_t child = ::fork();
   if (child == 0) {
-    // Beforehand: a confined process may not ask.
     confine_process();
     ::pause();  // refused where calls are filtered
     for (;;) {
     }
   }
-  // Its user is the last of its rights to be seen from outside.
+  // The user is the last right that the process gives up visibly.
   uid_t user = 0;
   for (int i = 0; i < 1000 && user == 0; ++i) {
     char path[64];
@@ -95,11 +94,11 @@ TEST(Confine, RootBecomesAUserThatOwnsNothing) {
 
 TEST(Confine, ItsMemoryIsLimited) {
   EXPECT_EQ(confined([] {
-              // Only as far as the filter allows: its own limits.
+              // The filter allows a process to change its own limits only.
               limit_address_space(std::uint64_t{64} << 20);
               rlimit limit{};
               if (::getrlimit(RLIMIT_AS, &limit) != 0) return 1;
-              if (limit.rlim_cur == RLIM_INFINITY) return 42;  // under a sanitizer
+              if (limit.rlim_cur == RLIM_INFINITY) return 42;  // no limit: a sanitizer runs
               return std::malloc(std::size_t{1} << 30) == nullptr ? 0 : 2;
             }) % 42,
             0);

@@ -12,7 +12,7 @@
 namespace zerotax {
 namespace {
 
-/// What is in a file after `write` has written to it.
+/// The contents of a file to which `write` has written.
 template <typename Write>
 std::string written_by(const Write& write) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);

@@ -62,7 +62,7 @@ TEST_F(Replaced, AFileOfThisNumberOnAnotherDeviceIsNotOpened) {
   ASSERT_TRUE(opens(file_));
   MappedFile elsewhere = file_;
   ++elsewhere.device;
-  // There, the kernel's numbers are not those of fstat(2).
+  // On these file systems, the kernel's numbers differ from those of fstat(2).
   if (opens(elsewhere)) GTEST_SKIP() << "the temporary folder lies on overlayfs or btrfs";
 }
 

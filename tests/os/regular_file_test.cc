@@ -22,7 +22,7 @@
 namespace zerotax {
 namespace {
 
-/// A folder that stands for the root folder of another process: root/file, beside it a file that lies outside.
+/// A folder that stands for the root folder of another process, with root/file, and a file beside it that lies outside.
 class ForeignRoot : public testing::Test {
  protected:
   ForeignRoot() {
@@ -37,7 +37,7 @@ class ForeignRoot : public testing::Test {
   void link(const std::string& to, const std::string& name) const {
     ASSERT_EQ(::symlink(to.c_str(), (folder_ + "/root/" + name).c_str()), 0);
   }
-  /// The size of what was opened; -1: nothing was.
+  /// The size of the opened file; -1 if none was opened.
   [[nodiscard]] off_t opened(const std::string& path, Links links, std::uint64_t most_bytes = 100) {
     const RegularFile file = open_regular_file(root_.get(), path, links, most_bytes);
     why_ = file.why;
@@ -89,7 +89,7 @@ TEST_F(ForeignRoot, OnlyRegularFilesAreOpened) {
 TEST_F(ForeignRoot, ALeaseOfItsOwnerDoesNotHoldUsUp) {
   const UniqueFd leased(::open((folder_ + "/root/file").c_str(), O_WRONLY | O_CLOEXEC));
   if (::fcntl(leased.get(), F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "no leases on this file system";
-  std::signal(SIGIO, SIG_IGN);  // that another wants to open it
+  std::signal(SIGIO, SIG_IGN);  // the signal that another process wants to open the file
   EXPECT_EQ(opened("/file", Links::kNone), -1);
   EXPECT_EQ(::fcntl(leased.get(), F_SETLEASE, F_UNLCK), 0);
   EXPECT_EQ(opened("/file", Links::kNone), 6);
@@ -109,7 +109,7 @@ TEST_F(ForeignRoot, AFileOfRootIsNotOpenedWithTheRightsOfAnother) {
   EXPECT_EQ(opened("/file", Links::kNone), 6) << "they are ours again";
 }
 
-/// As before Linux 5.6.
+/// Refuses openat2, as kernels before Linux 5.6 do.
 void forbid_openat2() {
   sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),

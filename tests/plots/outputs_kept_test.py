@@ -1,4 +1,5 @@
-"""Figures, pages and the bill replace what they wrote themselves, and nothing else; an empty --out is not the current folder."""
+"""Figures, pages and the bill replace only files that they wrote themselves; an empty --out does not mean the current
+folder."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Python escapes the characters that C++ escapes, and figures and pages read documents through it."""
+"""Python escapes the same characters as C++, and figures and pages escape the documents that they read."""
 
 import json
 

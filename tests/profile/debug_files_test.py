@@ -1,4 +1,5 @@
-"""Functions whose names are in a file of debug information alone are named: where that file may lie, and where it may not."""
+"""Functions whose names are only in a file of debug information get these names, if that file lies in an allowed
+place."""
 
 import contextlib
 import os
@@ -20,7 +21,7 @@ BUILD_ID = "--build-id=sha1"
 
 @contextlib.contextmanager
 def program(build_id, add_link=True):
-    """A stripped program, and beside it prog.debug, which its link names."""
+    """A stripped program, and beside it prog.debug, which the program's link names."""
     with open_folder() as folder:
         (folder / "prog.c").write_text(PROGRAM)
         subprocess.run(["gcc", "-O1", "-g", f"-Wl,{build_id}", "-o", "prog", "prog.c"], cwd=folder, check=True, timeout=120)
@@ -53,7 +54,7 @@ def test_the_file_lies_beside_the_program(build_id, place):
         os.makedirs(folder / ".debug")
         (folder / "prog.debug").rename(folder / place)
         assert is_named(folder / "prog")
-        # Another file has another checksum, or another build-id.
+        # A changed file has another checksum, or another build-id.
         with open(folder / place, "r+b") as file:
             data = bytearray(file.read().replace(b"named_elsewhere", b"named_elsewhat_"))
             if build_id == BUILD_ID:
@@ -86,7 +87,7 @@ def test_the_file_of_a_program_in_a_container_lies_beside_it():
         for path in needed:
             os.makedirs(f"{folder}/root{os.path.dirname(path)}", exist_ok=True)
             shutil.copy(path, f"{folder}/root{path}")
-        # As the container's user, in namespaces of its own.
+        # The program runs as the container's user, in namespaces of its own.
         assert is_named("/own/prog", ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-rm",
                                       "chroot", folder / "root"])
 
@@ -126,5 +127,5 @@ def test_a_program_that_was_deleted_is_named():
                 run.kill()
         if done.returncode == 3:
             pytest.skip("this kernel permits no sampling")
-        # The mapping itself is root's to read.
+        # Only root may read the mapping itself.
         assert ("named_elsewhere" in done.stdout) == (os.geteuid() == 0)

@@ -1,5 +1,5 @@
-"""Text for people and JSON leave the harness through one function each, so that no name of others reaches them as it is:
-os/print.h and base/json.h."""
+"""Text for people and JSON leave the harness through one function each (os/print.h and base/json.h), so that foreign
+names never reach them unchanged."""
 
 import functools
 import os
@@ -11,7 +11,7 @@ HARNESS = SOURCE / "harness"
 WRITES = re.compile(r"std::c(?:out|err|log)\b|fmt::(?:v?print|println)\b|\b(?:std::)?v?f?printf\s*\(|\bd?v?dprintf\s*\("
                     r"|\b(?:std::)?(?:fputs|puts|fwrite|putchar|fputc|putc|perror|psignal|psiginfo)\s*\(")
 DUMPS = re.compile(r"(?:\.|->)dump\s*\(|error_handler_t::")
-# The function itself, and where nothing is printed that others chose, or where none of this code is.
+# The function itself, places that print only our own text, and places that none of this code covers.
 MAY_WRITE = {
     "os/print.cc": "the one function",
     "os/terminal.cc": "moves the cursor",
@@ -19,7 +19,7 @@ MAY_WRITE = {
     "trace/perfetto_document.cc": "JSON, whose every text json_line makes",
 }
 MAY_DUMP = {"base/json.cc": "the one function"}
-# Programs that are measured, or that run in place of zerotax: in C, and what they print is read by zerotax.
+# C programs that are measured, or that run in place of zerotax: zerotax reads their output.
 OTHER_PROGRAMS = ("contract/suite/", "snapshot/process/", "fork/process/", "replay/process/", "run/process/", "probe/",
                   "record/preload/", "bench/preload/", "trace/reader/", "run/machine/guest_init.c", "meter/")
 
@@ -32,7 +32,7 @@ def without_text(source):
 
 @functools.cache
 def code():
-    """Of each file: its code."""
+    """The code of each file."""
     files = [path for path in HARNESS.rglob("*") if path.suffix in (".cc", ".h", ".c")]
     return {str(path.relative_to(HARNESS)): without_text(path.read_text(encoding="utf-8")) for path in files}
 

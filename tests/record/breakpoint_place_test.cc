@@ -70,7 +70,7 @@ TEST(BreakpointPlace, EveryVariantOfEachLibraryHasItsPlace) {
   EXPECT_GT(rows, 100U);
 }
 
-/// The first instruction is the one in question; mov %rdi,%rax (48 89 f8) stands behind it.
+/// The tested instruction comes first, and mov %rdi,%rax (48 89 f8) follows.
 TEST(BreakpointPlace, AnInstructionThatTheKernelMisreadsIsPassed) {
   EXPECT_EQ(x86_place("62 e2 7d 48 7a c6 48 89 f8"), "6") << "vpbroadcastb %esi,%zmm16: read as jp";
   EXPECT_EQ(x86_place("62 e2 7d 28 7c c6 48 89 f8"), "6") << "vpbroadcastd %esi,%ymm16: read as jl";
@@ -97,18 +97,18 @@ TEST(BreakpointPlace, WhatIsNotKnownToBeSafeIsRefused) {
                                  "48 8d 05 10 00 00 00 48 89 f8",     // lea 0x10(%rip),%rax
                                  "f0 48 ff 07 48 89 f8",              // lock incq (%rdi)
                                  "64 48 8b 04 25 28 00 00 00 48 89",  // mov %fs:0x28,%rax
-                                 "2e 48 89 f8",                       // a segment's prefix
+                                 "2e 48 89 f8",                       // a segment prefix
                                  "66 b8 10 00 48 89 f8",              // mov $0x10,%ax
                                  "48 89 37 48 89 f8",                 // mov %rsi,(%rdi)
                                  "8f e9 78 81 c0 48 89 f8",           // XOP: vfrczps
                                  "62 e1 7d 48 7f 07 48 89 f8",        // vmovdqa32 %zmm16,(%rdi)
                                  "62 f4 7c 18 01 d0 48 89 f8",        // EVEX map 4 (APX): add %edx,%eax,%eax
-                                 "62 f2 79 48 7a c6 48 89 f8",        // a bit of EVEX that must be 1
-                                 "c5 f9 7e c6 48 89 f8",              // vmovd %xmm0,%esi: it changes an argument
+                                 "62 f2 79 48 7a c6 48 89 f8",        // EVEX with a bit cleared that must be 1
+                                 "c5 f9 7e c6 48 89 f8",              // vmovd %xmm0,%esi: changes an argument
                                  "c5 fe 7f 07 48 89 f8",              // vmovdqu %ymm0,(%rdi)
                                  "c5 f8 77 48 89 f8",                 // vzeroupper
                                  "49 50 48 89 f8",  // push with a prefix that the kernel does not emulate
-                                 "9c 48 89 f8",     // pushf: it would store the flag that single steps have
+                                 "9c 48 89 f8",     // pushf: would store the flag of single steps
                                  "9d 48 89 f8",     // popf
                                  "8e d8 48 89 f8",  // mov %eax,%ds
                                  "cc 48 89 f8",     // another breakpoint
@@ -142,7 +142,7 @@ TEST(BreakpointPlace, OnArm64OnlyArithmeticBetweenRegistersIsAPlace) {
   EXPECT_EQ(arm64_place({kMove}), "0");
   EXPECT_EQ(arm64_place({0xd503245f, kMove}), "4") << "bti c";
   EXPECT_EQ(arm64_place({0xd503201f, kMove}), "4") << "nop";
-  for (const std::uint32_t word : {0xd503233fU,     // paciasp: the link register is not what it returns to any more
+  for (const std::uint32_t word : {0xd503233fU,     // paciasp: changes the link register
                                    0x58000041U,     // ldr x1, a literal
                                    0x10000041U,     // adr x1
                                    0x90000041U,     // adrp x1

@@ -84,7 +84,7 @@ def test_what_was_zeroed_agrees_with_the_audit_of_the_same_calls(name, size):
 
 def test_sites_name_function_file_and_line():
     found = record(KNOWN, options=["--allocator", f"planted={PLANTED / 'libplanted_memset.so'}"])
-    # Those of large calls: the first small block of a program makes the heap grow, which is a site of its own.
+    # Only sites with large calls: a program's first small block makes the heap grow, which is a site of its own.
     large = [s for s in found.json["sites"] if s["calls"]]
     sites = {(s["kind"], s["frames"][0]["function"], s["frames"][1]["function"]): s for s in large}
     inner = "calloc_and_free(int, unsigned long)"

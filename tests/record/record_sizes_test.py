@@ -1,5 +1,5 @@
-"""`zerotax record --pid --sizes` leaves the program as it is: every byte that it stores is right, and every process and thread
-that it starts runs. Nothing of it stays in the kernel."""
+"""`zerotax record --pid --sizes` leaves the program unharmed: every byte that it stores is right, and every process and
+thread that it starts runs. Afterwards nothing remains in the kernel."""
 
 import re
 import shutil
@@ -26,7 +26,7 @@ def build(folder, source, *options):
 
 
 class Target:
-    """A program that says "ready", and then waits for a line."""
+    """A program that prints "ready", and then waits for a line."""
 
     def __init__(self, *words, **environment):
         self.run = subprocess.Popen([*map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
@@ -53,7 +53,7 @@ def start_sizes(folder, target):
 
 
 def end(folder, started, target):
-    """Of the recording, whose target waits in the end: what it wrote."""
+    """Ends a recording whose target waits in the end; returns the recorded sizes."""
     started.send_signal(signal.SIGINT)
     found = Outcome(folder, started, INTERRUPTED_BY_SIGINT)
     target.go_on()
@@ -62,7 +62,7 @@ def end(folder, started, target):
 
 
 def definitions():
-    """Those of uprobes that this kernel has, ours alone."""
+    """The uprobe definitions in this kernel that are ours."""
     with open_folder() as folder:
         listed = subprocess.run(["unshare", "-m", "sh", "-c", f"mount -t tracefs tracefs {folder} && cat {folder}/uprobe_events"],
                                 capture_output=True, text=True, check=True)
@@ -74,7 +74,7 @@ def definitions_of(pid):
 
 
 def changed_bytes(pid):
-    """How many bytes of the C library's code differ in the memory of a process from the file: breakpoints."""
+    """The number of bytes of the C library's code that differ between a process's memory and the file: breakpoints."""
     changed = 0
     with open(f"/proc/{pid}/mem", "rb", 0) as memory, open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         for line in maps:
@@ -102,7 +102,7 @@ def test_every_variant_of_memset_stores_the_right_bytes(tmp_path):
     assert [wrong for _, _, wrong in passes] == [0] * len(passes)
     assert sizes["unwatched"] == []
     here = [each for each in sizes["callers"] if each["frame"]["function"] == "fill_here"]
-    # As many as this processor offers: at least with `rep stos` and without.
+    # Which variants run depends on the processor: at least two, with and without `rep stos`.
     assert len({each["function"] for each in here}) > 1, here
     assert sum(each["calls"] for each in here) + sizes["lost_calls"] >= sum(zeros for zeros, _, _ in passes)
     if sizes["lost_calls"] == 0:
@@ -111,7 +111,7 @@ def test_every_variant_of_memset_stores_the_right_bytes(tmp_path):
 
 
 def test_whatever_the_program_starts_runs_and_is_counted(tmp_path):
-    # Not PIE: a process that has ended before it was looked at has its functions where the program has them.
+    # Not PIE: if a process has ended before it was examined, its functions are at the same addresses as the program's.
     with Target(build(tmp_path, "starter.cc", "-no-pie"), ROUNDS) as target:
         started = start_sizes(tmp_path, target)
         target.go_on()
@@ -162,7 +162,7 @@ def test_what_a_killed_recording_left_is_removed_by_the_next(tmp_path):
         assert definitions_of(killed.pid)
         started = start_sizes(tmp_path, target)
         assert definitions_of(killed.pid) == []
-        # Of one that runs, nothing is removed.
+        # The events of running recordings stay.
         assert definitions_of(other.pid) and definitions_of(started.pid)
         for each in (other, started):
             each.send_signal(signal.SIGINT)
@@ -172,11 +172,11 @@ def test_what_a_killed_recording_left_is_removed_by_the_next(tmp_path):
         assert changed_bytes(target.run.pid) == 0
 
 
-# cow opens more events for each thread, and a process may have so many files.
+# cow opens more events per thread, and a process may only have a limited number of files.
 @pytest.mark.parametrize("options, threads", [
     (["record", "--sizes"], THREADS), (["record"], THREADS), (["profile"], THREADS), (["cow"], THREADS // 4)])
 def test_an_interruption_is_obeyed_while_events_are_opened(options, threads, tmp_path):
-    """In each of some thousand threads, on each processor."""
+    """There is an event for each of some thousand threads, on each processor."""
     with Target(build(tmp_path, "threads.c"), threads) as target:
         started = subprocess.Popen([ZEROTAX, *options, "--pid", str(target.run.pid), "--seconds", "300"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=clean_environment())
@@ -191,7 +191,7 @@ def test_an_interruption_is_obeyed_while_events_are_opened(options, threads, tmp
 
 @pytest.mark.parametrize("options", [["gcc"], ["gcc", "-static"], ["musl-gcc"]])
 def test_a_call_of_bzero_is_one_call(options, tmp_path):
-    """Though it jumps to memset."""
+    """A call of bzero is counted once, although bzero jumps to memset."""
     if shutil.which(options[0]) is None:
         pytest.skip(f"{options[0]} is missing: run ./run install")
     source, program = tmp_path / "bzero.c", tmp_path / "bzero"
@@ -221,7 +221,7 @@ int main(void) {
 
 
 def test_a_function_on_which_no_breakpoint_is_safe_is_named(tmp_path):
-    """A memset that begins with a jump, beside a bzero that does not."""
+    """A memset begins with a jump, and a bzero beside it does not."""
     source = tmp_path / "jumps.c"
     source.write_text("""
 #include <stddef.h>

@@ -1,4 +1,5 @@
-"""A program that works alone works under `record`, however little stack or memory it has, and whatever its callers say."""
+"""A program that works alone works under `record`, however little stack or memory it has, and with any call frame
+information."""
 
 import os
 import pathlib
@@ -34,7 +35,7 @@ def said_alone(program, *words, **environment):
 
 
 def is_unharmed(program, *words, **environment):
-    """Returns the recording of a program that says and ends under `record` as it does alone."""
+    """Returns the recording of a program, whose output and status under `record` must be the same as alone."""
     found = record(program, *words, **environment)
     assert (found.status, found.out) == (0, said_alone(program, *words, **environment)), found.err
     assert found.totals["malloc_calls"] > 0
@@ -68,13 +69,13 @@ def test_a_stack_of_a_few_kib_is_enough(build, where, pages):
     functions = functions_of(found)
     assert "work" in functions
     if where == "handler":
-        # The call stack leads through the signal to where the program was.
+        # The call stack leads through the signal to the interrupted function.
         assert {"handle", "main"} <= functions
 
 
 @pytest.mark.parametrize("pages", ["scan", "read"])
 def test_the_recorder_takes_at_most_1_kib_of_a_programs_stack(build, pages):
-    # Bound at the start: what the dynamic linker takes of the stack for a first call is no matter of the recorder.
+    # Bound at the start: the stack that the dynamic linker needs for a first call does not count for the recorder.
     program = build("small_stacks.c", "-Wl,-z,now", output="bound")
     alone = int(said_alone(program, "depth"))
     found = record(program, "depth", ZEROTAX_PAGEMAP=pages)
@@ -99,5 +100,5 @@ def test_a_program_with_few_addresses_keeps_most_of_them(build):
     alone = int(said_alone(program, "128"))
     found = record(program, 128)
     assert found.status == 0, found.err
-    # The recorder takes 14 MiB for what it counts, and a little for each large block.
+    # The recorder needs 14 MiB for its counts, and a little for each large block.
     assert alone - 20 <= int(found.out) <= alone

@@ -1,5 +1,5 @@
-// Many live blocks, and many forks: many_forks BLOCKS FORKS. Between forks, some blocks are freed and others come; each
-// child frees some of what it has from its parent.
+// Makes many live blocks and many forks: many_forks BLOCKS FORKS. Between forks, the program frees some blocks and
+// allocates others; each child frees some blocks that it has from its parent.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -182,7 +182,7 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
     assert source(ACTION_PATH=str(copy))[1] == first
     (copy / "a b").write_text("2")
     known = {first["commit"], source(ACTION_PATH=str(copy))[1]["commit"]}
-    # Files and folders of the source may be called as builds are.
+    # Source files and folders may have the same names as builds.
     for name in ("harness/builder.cc", "build.sh", "action/build.sh", "tests/build/x", "harness/build-id/y"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         for text in ("1", "2"):

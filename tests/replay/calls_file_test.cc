@@ -158,7 +158,7 @@ TEST_F(CallsFiles, ManyForksShareTheBlocksOfTheirParent) {
     about.processes[i + 1].fork = i;
   }
   std::vector<std::string> events{parent.text};
-  // Each child has what was there at its fork.
+  // Each child has the blocks that were live at its fork.
   for (std::uint64_t i = 0; i < kForks; ++i) events.push_back(Events().add(kFree, 10 * i).text);
   EXPECT_EQ(refusal(calls_file(events, about)), "");
   events.back() = Events().add(kFree, 10 * (kForks - 2)).text;

@@ -1,4 +1,5 @@
-"""workloads/convert.py refuses what it cannot read or may not replace: in one line, with status 2, and with nothing lost."""
+"""workloads/convert.py refuses a file that it cannot read or may not replace: in one line, with status 2, and nothing
+is lost."""
 
 import os
 import pathlib

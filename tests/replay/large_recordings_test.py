@@ -1,4 +1,5 @@
-"""Recordings of many blocks and forks take memory for the blocks once; one that takes more than a limit is refused."""
+"""Recordings of many blocks and forks hold each block in memory once; a recording that needs more than the limit is
+refused."""
 
 import json
 import os
@@ -20,7 +21,7 @@ def part(kind, process, raw):
 
 
 def recording(events):
-    """A file of recorded calls: `events` are (process, bytes of a part, times)."""
+    """A file of recorded calls; `events` are (process, bytes of a part, times)."""
     metrics = ("minor_faults", "zero_fill_faults", "kernel_zeroed_bytes", "refilled_bytes", "returned_bytes", "zeroed_bytes",
                "redundant_zeroed_bytes", "mapping_calls", "peak_bytes")
     counts = ("threads", "mallocs", "callocs", "aligned", "reallocs", "frees", "maps", "unknown_frees", "lost_threads",
@@ -35,7 +36,7 @@ def recording(events):
 
 
 def run(*arguments, **changes):
-    """The command's status, what it said, and the most memory that it or any process of it took."""
+    """The command's status, its messages, and the peak memory of the largest of its processes."""
     with subprocess.Popen([ZEROTAX, *map(str, arguments)], env=clean_environment(**changes), stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as process:
         said = process.stdout.read()
@@ -58,7 +59,7 @@ def test_a_small_file_that_takes_gigabytes_is_refused(name, tmp_path):
     assert path.stat().st_size < 2 * MIB
     status, said, peak = run("replay", path, "--allocator", "glibc")
     assert status == 2, said
-    # Progress stands before it.
+    # Progress precedes the message.
     error = said.splitlines()[-1]
     assert "x.calls takes more than 768 MiB of memory to be read" in error and "--calls-limit" in error, said
     assert peak < 1024 * MIB, f"{peak >> 20} MiB"

@@ -133,7 +133,7 @@ def test_what_is_no_kernel_is_refused_with_what_qemu_says(tmp_path):
 
 @pytest.mark.parametrize(("full", "status"), [(True, 2), (False, 141)], ids=["full disk", "reader gone"])
 def test_output_that_cannot_be_written_fails_as_it_does_here(full, status, tmp_path):
-    """And what the command was to leave in a file is there."""
+    """The command ends, and the file that it should write exists."""
     words = ["run", "--allocator", "glibc", "--size", "64KiB", "--audit-only", "--force", "--json", tmp_path / "run.json"]
     for place in ([], ["--on", "vm:bookworm"]):
         read_end, write_end = os.pipe()

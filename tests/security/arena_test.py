@@ -1,5 +1,5 @@
 """The memory that a recorded program shares with `zerotax record`: nobody else can open it, nobody can make it smaller,
-and whoever may write into it cannot lead the command or another program astray."""
+and a program that writes into it harms neither the command nor another program."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from recording import KNOWN, PROGRAMS, record
 root_only = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
 NOBODY_ID = 65534
 
-# Opens whatever of root's it can find, as long as its standard input is open, and prints what it got.
+# Opens every file of root's that it can, as long as its standard input is open, and prints their paths.
 ATTACKER = """
 import glob, os, select, sys
 
@@ -76,7 +76,7 @@ def test_nobody_else_can_open_it(tmp_path):
 
 
 def test_it_belongs_to_its_user_and_keeps_its_size(tmp_path):
-    # With its calls: there are two such files.
+    # With calls, there are two such files.
     program = textwrap.dedent("""
         import errno, os, stat
         for name in ("ZEROTAX_RECORD", "ZEROTAX_CALLS"):
@@ -141,7 +141,7 @@ def test_a_program_without_proc_is_followed():
     found = record("unshare", "-m", "sh", "-c", f"mount -t tmpfs none /proc && exec {KNOWN}")
     if found.status in (1, 32):
         pytest.skip("no mount namespace here")
-    # Its name is unknown, too.
+    # Without /proc, the program's name is unknown, too.
     assert 1015 in [p["figures"]["calloc_calls"] for p in found.json["processes"]]
 
 
@@ -163,14 +163,14 @@ def test_a_program_that_overwrites_it_harms_neither_itself_nor_the_command(scrib
     for process in json.loads(report.read_text())["processes"]:
         assert process["pid"] > 0
     assert not re.search("defect in zerotax|terminate|Sanitizer|std::", err), err
-    # Whatever is in it is a recording, or is refused.
+    # A damaged recording is replayed, or refused.
     replayed = zerotax("replay", found, "--allocator", "glibc", "--timeout", "60")
     assert replayed.returncode in (0, 1, 2, 3), replayed.stderr
     assert not re.search("defect in zerotax|terminate|std::", replayed.stderr), replayed.stderr
 
 
 def test_damage_is_reported(tmp_path):
-    """All texts and lengths of its slot are overwritten: no figure of it is taken for true."""
+    """A program overwrites all texts and lengths of its slot: no figure of the slot is believed."""
     program = textwrap.dedent("""
         import os, re
         arena = os.open(os.environ["ZEROTAX_RECORD"], os.O_RDWR)

@@ -1,5 +1,5 @@
-"""A process names the folder of its control file (`zerotax trace`), in which something else lies. Root's command does not open
-it."""
+"""A process names the folder of its control file (`zerotax trace`), where something else lies. Root's command does not
+open that."""
 
 import os
 import subprocess

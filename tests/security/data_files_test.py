@@ -1,4 +1,4 @@
-"""Data files of others (a baseline in a pull request, a results folder from a download) choose no code that is run."""
+"""Others' data files (a baseline in a pull request, a results folder from a download) never choose code that is run."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from refusing import contents, refused
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 QUICK = ("--size", "64KiB", "--audit-only")
-# A name and a value of each kind: of loaders, shells, interpreters, build tools, libraries, and of no known program.
+# A name and a value of each kind: for loaders, shells, interpreters, build tools, libraries, and for no known program.
 REFUSED = [
     ("LD_PRELOAD", "{trap}"), ("LD_AUDIT", "{trap}"), ("LD_LIBRARY_PATH", "{folder}"), ("LD_BIND_NOW", "1"),
     ("GCONV_PATH", "."), ("LOCPATH", "x"), ("NLSPATH", "x"), ("PYTHONSTARTUP", "x.py"), ("PYTHONINSPECT", "1"),
@@ -32,7 +32,7 @@ ALLOWED = [("MALLOC_ARENA_MAX", "1"), ("MALLOC_CONF", "retain:false,dirty_decay_
 
 @pytest.fixture(name="trap", scope="module")
 def _trap(tmp_path_factory):
-    """A library that leaves a mark in the current folder wherever it is loaded, and allocates as the C library does."""
+    """A library that leaves a mark beside it wherever it is loaded, and allocates as the C library does."""
     folder = tmp_path_factory.mktemp("trap")
     source = folder / "trap.c"
     source.write_text(f"""#include <fcntl.h>
@@ -50,7 +50,7 @@ void free(void *block) {{ __libc_free(block); }}
 
 
 def is_sprung(trap):
-    """Whether it was loaded since the last question."""
+    """Whether the library was loaded since the last call of this function."""
     mark = trap.with_name("sprung")
     found = mark.exists()
     mark.unlink(missing_ok=True)
@@ -91,7 +91,7 @@ def _results(tmp_path_factory):
 
 
 def kinds(tmp_path, program, allocator, results, env):
-    """The commands that read each kind of file with these variables, and the file."""
+    """Writes these variables into each kind of file. Yields a command that reads the file, and the file."""
     file = tmp_path / "program.json"
     program = json.loads(json.dumps(program))
     program["programs"][0]["env"] = env

@@ -1,5 +1,6 @@
-"""A mapped file names a file of debug information (.gnu_debuglink, .gnu_debugaltlink), which is something else. No command
-hangs, opens a device, or shows what the process's user may not read; the same of a program that a command itself starts."""
+"""A mapped file names a file of debug information (.gnu_debuglink, .gnu_debugaltlink), which is something else. No
+command hangs, opens a device, or shows data that the process's user may not read. The same holds if a command starts the
+program itself."""
 
 import os
 import socket
@@ -27,7 +28,7 @@ def link_section(name, checksum):
 
 
 def stripped(folder, name, link, checksum=1):
-    """A library without names, whose debug information is said to be in the file of a name."""
+    """A library without names, whose link points to a debug file of the given name."""
     library = compiled(folder, "spin.c", f"{name}.so", "-shared", "-fPIC", "-Wl,--build-id=none", "-DHIDDEN", "-DSECRET")
     subprocess.run(["objcopy", "--only-keep-debug", library, f"{library}.debug"], check=True, timeout=60)
     subprocess.run(["strip", library], check=True, timeout=60)
@@ -39,7 +40,7 @@ def stripped(folder, name, link, checksum=1):
 
 
 def lay(folder, shared):
-    """Lays the files and libraries; the libraries."""
+    """Makes the files and libraries; returns the libraries."""
     os.mkdir(f"{folder}/.debug")
     os.mkdir(f"{folder}/sub")
     os.mkfifo(f"{folder}/pipe.debug")
@@ -57,7 +58,7 @@ def lay(folder, shared):
     libraries = [stripped(folder, name, f"{name}.debug")[0]
                  for name in ("pipe", "below", "device", "huge", "folder", "socket")]
     libraries.append(stripped(folder, "path", "sub/path.debug")[0])
-    # The names are in a file of root's, and the checksum is right.
+    # The secret names are in a file of root's, and the checksum is right.
     secret, names = stripped(folder, "secret", "secret.debug", checksum=0)
     with open(f"{shared}/secret.debug", "wb") as file:
         file.write(names)
@@ -86,7 +87,7 @@ def check(device, *words, **how):
         text = ends(*words, **how)
         assert opened.names() == set()
         assert MARKER not in text
-        # The library that has its names itself. On a busy machine it may not run in half a second.
+        # The last library has names of its own. On a busy machine, the program may not run within half a second.
         if "hostile_spin" in text:
             return
     pytest.fail(f"a library with names is not named: {text}")

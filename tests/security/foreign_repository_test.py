@@ -1,4 +1,4 @@
-"""`zerotax history` and `bisect` of a repository that somebody else wrote: none of its settings runs or fetches anything."""
+"""`zerotax history` and `bisect` of a foreign repository: none of its settings runs or fetches anything."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def measured(folder, cache, *words, **environment):
 
 
 def trap(folder):
-    """A program that leaves a mark when it is started, and the folder of such marks."""
+    """A program that leaves a mark when it is started, and the folder of these marks."""
     marks = folder / "marks"
     marks.mkdir(exist_ok=True)
     program = folder / "trap"
@@ -109,7 +109,7 @@ SETTINGS = """
 
 
 def arm(repository, folder):
-    """Every trap that a repository can set, in its settings, hooks and attributes."""
+    """Sets every trap that a repository can have, in its settings, hooks and attributes."""
     program, marks = trap(folder)
     hooks = folder / "hooks"
     for where in (hooks, repository / ".git" / "hooks"):
@@ -128,7 +128,7 @@ def arm(repository, folder):
 
 
 def commit_attributes(repository):
-    """A version whose own files name filters: of the repository and of git-lfs."""
+    """Commits a version whose own files name filters, of the repository and of git-lfs."""
     (repository / ".gitattributes").write_text("notes filter=evil diff=evil\npolicy.h filter=lfs diff=lfs\n")
     git(repository, "add", ".gitattributes")
     git(repository, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "Attributes")
@@ -148,7 +148,7 @@ def test_no_setting_hook_or_attribute_of_the_repository_runs(tmp_path):
 
 
 def test_the_traps_would_have_sprung(tmp_path):
-    """What the test above proves: git itself walks into them."""
+    """The test above proves something: git itself starts these programs."""
     repository = tmp_path / "theirs"
     make(repository)
     commit_attributes(repository)
@@ -160,7 +160,8 @@ def test_the_traps_would_have_sprung(tmp_path):
 
 
 def test_neither_the_user_nor_the_environment_lends_it_a_program(tmp_path):
-    """The settings of a user with git-lfs: the version's files name its filter, and .lfsconfig where it fetches."""
+    """The user's settings have git-lfs: the version's files name its filter, and .lfsconfig names a place to fetch
+    from."""
     repository = tmp_path / "theirs"
     make(repository)
     commit_attributes(repository)
@@ -200,7 +201,7 @@ def test_a_linked_work_tree_a_submodule_and_a_folder_within_are_read(tmp_path):
     (inner / "deep" / "er").mkdir(parents=True)
     for folder in (tmp_path / "linked", inner, inner / "deep" / "er"):
         assert measured(folder, tmp_path) == ["measured"] * 2
-    # HEAD is that of the linked work tree.
+    # HEAD must be that of the linked work tree.
     git(tmp_path / "linked", "checkout", "--quiet", "v1")
     assert measured(tmp_path / "linked", tmp_path, "--range", "v1..v2", "--json", "-") == ["measured"] * 2
     refused(run("history", tmp_path / "linked", tmp_path, *HOW, *QUICK, "--range", "v1..HEAD"), "empty")
@@ -276,12 +277,12 @@ def test_separators_in_a_commit_do_not_confuse(tmp_path):
 
 @needs_root
 def test_a_strangers_repository_above_the_folder_is_not_taken(tmp_path):
-    """/tmp/.git of another user would decide what root builds in /tmp/mine."""
+    """/tmp/.git of another user would otherwise decide what root builds in /tmp/mine."""
     tmp_path.chmod(0o755)
     make(tmp_path / "theirs")
     subprocess.run(["chown", "-R", "65534:65534", tmp_path / "theirs"], check=True)
     (tmp_path / "theirs" / "mine").mkdir()
     refused(run("history", tmp_path / "theirs" / "mine", tmp_path, *HOW, *QUICK, *HISTORY), "another user",
             f"--repo {tmp_path / 'theirs'}")
-    # Who names it means it.
+    # A user who names the repository accepts it.
     assert measured(tmp_path / "theirs", tmp_path) == ["measured"] * 2

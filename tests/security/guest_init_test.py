@@ -1,5 +1,5 @@
-"""zerotax-guest-init, the first process of a virtual machine, does nothing anywhere else: run by hand it would mount over /dev
-and switch the machine off. It is tried only where reboot(2) ends a PID namespace instead."""
+"""zerotax-guest-init, the first process of a virtual machine, does nothing elsewhere: run by hand, it would mount over
+/dev and switch the machine off. The test runs it only where reboot(2) ends a PID namespace instead."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import pytest
 from conftest import BUILD
 
 INIT = BUILD / "libexec" / "zerotax-guest-init"
-# In a PID namespace, reboot(RB_POWER_OFF) is SIGINT for its first process.
+# In a PID namespace, reboot(RB_POWER_OFF) sends SIGINT to the first process.
 NAMESPACE = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private"]
 TOKEN = "0123456789abcdef0123456789abcdef"
 
@@ -50,7 +50,8 @@ def test_as_the_first_process_of_a_container_it_does_nothing():
 @pytest.mark.parametrize("proc", [True, False], ids=["with /proc", "without /proc"])
 @pytest.mark.parametrize("command_line", [None, f"quiet zerotax.token={TOKEN}\n"], ids=["real", "forged"])
 def test_a_root_that_looks_like_its_archive_is_not_enough(tmp_path, proc, command_line):
-    """The first process of a namespace, with the files of the archive; whoever made that root may forge /proc/cmdline as well."""
+    """The first process of a namespace, with the files of the archive. An attacker who made that root may forge
+    /proc/cmdline, too."""
     for name in ("proc", "dev", "modules"):
         (tmp_path / name).mkdir()
     shutil.copy(INIT, tmp_path / "init")
@@ -64,7 +65,7 @@ def test_a_root_that_looks_like_its_archive_is_not_enough(tmp_path, proc, comman
 
 
 def test_no_path_and_no_completion_offers_it():
-    """README puts build/bin on PATH."""
+    """README puts build/bin on PATH, so helper programs must not be there."""
     kinds = ("zerotax", "fork-", "run-", "replay-", "recv-")
     offered = [path.name for path in (BUILD / "bin").iterdir() if path.name.startswith(kinds)]
     assert sorted(offered) in (["zerotax"], ["zerotax", "zerotax-contract"])

@@ -18,7 +18,7 @@ from conftest import NOBODY, ZEROTAX, clean_environment
 HERE = pathlib.Path(__file__).parent
 SECTION = struct.Struct("<IIQQQQIIQQ")
 COMPRESSED = 0x800
-LIMIT_S = 60  # of a command that samples for two seconds: the machine may be busy
+LIMIT_S = 60  # of a command that samples for two seconds, on a busy machine
 
 
 def permitted():
@@ -48,7 +48,7 @@ def folder():
 
 
 def sections(data):
-    """Name, place of the header, and header of each section."""
+    """The name, the place of the header, and the header of each section."""
     start, = struct.unpack_from("<Q", data, 40)
     count, names = struct.unpack_from("<HH", data, 60)
     headers = [SECTION.unpack_from(data, start + i * SECTION.size) for i in range(count)]
@@ -59,7 +59,7 @@ def sections(data):
 
 
 def function_offset(data):
-    """Where spin_in_file is in the file; of this library that is its address, too."""
+    """The offset of spin_in_file in the file, which is also its address in this library."""
     found = {name: header for name, _, header in sections(data)}
     table, strings = found[".symtab"], found[".strtab"]
     for at in range(table[4], table[4] + table[5], 24):
@@ -71,7 +71,7 @@ def function_offset(data):
 
 
 def damage(data, chance):
-    """A copy whose headers and tables are damaged, and whose code is not."""
+    """A copy whose headers and tables are damaged, but whose code is intact."""
     parts = [(0, 64), (64, 56 * struct.unpack_from("<H", data, 56)[0])]
     parts += [(header[4], header[5]) for name, _, header in sections(data) if header[1] != 8 and name != ".text"]
     parts += [(at, SECTION.size) for _, at, _ in sections(data)]
@@ -90,7 +90,7 @@ def damage(data, chance):
 
 
 def bomb(data, claimed, real):
-    """The compressed debug information says that it has so many bytes, and unpacks to `real`."""
+    """A copy whose compressed debug information claims `claimed` bytes, and unpacks to `real`."""
     copy = bytearray(data)
     for name, at, header in sections(data):
         if not name.startswith(".debug_") or not header[2] & COMPRESSED:
@@ -107,7 +107,7 @@ def bomb(data, claimed, real):
 
 
 def odd_build_id(data, size):
-    """A note of the build-id that is as long as it says, or not."""
+    """A copy whose build-id note claims `size` bytes."""
     copy = bytearray(data)
     for name, _, header in sections(data):
         if name == ".note.gnu.build-id":
@@ -116,7 +116,7 @@ def odd_build_id(data, size):
 
 
 class Attacker:
-    """A process of nobody that executes files."""
+    """A process of the user nobody that executes files."""
 
     def __init__(self, folder, names):
         offset = function_offset((folder / "good.so").read_bytes())
@@ -134,7 +134,8 @@ class Attacker:
 
 
 def watch(folder, command, pid, during=None):
-    """What `zerotax COMMAND --pid` found in two seconds, and what it printed. It needs neither long nor much."""
+    """The findings of `zerotax COMMAND --pid` after two seconds, and its output. The command takes neither much time
+    nor memory."""
     out = folder / "found.json"
     out.unlink(missing_ok=True)
     with open(folder / "printed", "w+", encoding="utf-8") as printed:
@@ -166,17 +167,17 @@ def test_damaged_files_cost_their_own_names_only(folder, command):
     files.update({f"id-{size:x}.so": odd_build_id(data, size) for size in (0, 1, 3, 21, 2**31, 2**32 - 1)})
     for name, contents in files.items():
         (folder / name).write_bytes(contents)
-    # The good one runs as often as all others together: it is sampled.
+    # The good file runs as often as all others together, so it is sampled.
     names = [name for each in files for name in (each, "good.so")]
     with Attacker(folder, names) as attacker:
         found, text = watch(folder, command, attacker.pid)
-    # What record samples are page faults and stores of zeros, of which this program has few.
+    # record samples page faults and stores of zeros, and this program has few.
     if command == "profile":
         assert ("spin_in_file", "good.so") in names_in(found), text
 
 
 def reader_of(zerotax):
-    """The process that reads files for a zerotax."""
+    """The PID of the process that reads files for a zerotax."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
         for task in pathlib.Path(f"/proc/{zerotax}/task").glob("*/children"):
@@ -201,7 +202,7 @@ def test_the_reader_has_no_rights(folder):
 
     def look(zerotax):
         until = time.monotonic() + 30
-        # It takes its rights from itself first thing.
+        # The reader drops its rights first of all.
         while time.monotonic() < until and seen.get("NoNewPrivs") != "1":
             seen.clear()
             status = pathlib.Path(f"/proc/{reader_of(zerotax)}/status").read_text(encoding="ascii")
@@ -223,7 +224,7 @@ def test_a_reader_that_is_killed_or_stopped_is_replaced(folder):
             reader = reader_of(zerotax)
             os.kill(reader, each)
             until = time.monotonic() + 30
-            # Only what is asked of it finds that it is gone; if nothing is asked any more, that is as well.
+            # zerotax notices the end only at the next request; if no request follows, it may end as well.
             while time.monotonic() < until and pathlib.Path(f"/proc/{zerotax}/stat").exists():
                 if not running(reader):
                     break

@@ -1,11 +1,12 @@
-"""An attacker: a process that runs as nobody, in a user and mount namespace of its own, with libraries mapped. At the name of
-each it then lays something else that has the library's inode number.
+"""An attacker: a process that runs as nobody, in a user and mount namespace of its own, with libraries mapped. At the
+path of each library it then puts something else that has the library's inode number.
 
     lays_files.py FOLDER LIBRARY TARGETS
 
 TARGETS has a device and a file of root's under each of the names below.
 
-Prints "ready", or why it cannot attack here. It then calls the libraries' functions, which fault, until it is killed."""
+The process prints "ready", or why it cannot attack here. It then calls the libraries' functions, which fault, until it is
+killed."""
 
 import ctypes
 import os
@@ -47,7 +48,7 @@ def bind(source, target):
 
 
 def make_socket(path):
-    # The name of a socket is short.
+    # A socket's path must be short.
     os.chdir(os.path.dirname(path))
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(os.path.basename(path))
@@ -59,7 +60,7 @@ def make_huge(path):
 
 
 def make(path, inode, how):
-    """Makes a file of this number, where the file system counts its files."""
+    """Makes a file with this inode number, on a file system that counts its files."""
     for _ in range(MOST_TRIES):
         how(path)
         found = os.lstat(path).st_ino
@@ -80,7 +81,7 @@ def main():
     mapped = {}
     for name in [*lays, *sorted(targets, key=lambda name: os.stat(targets[name]).st_ino)]:
         path = f"{folder}/{name}.so"
-        # A file that another must stand for has the number of that one.
+        # A library that another file will replace gets that file's inode number.
         inode = os.stat(targets[name]).st_ino if name in targets else 0
         make(path, inode, lambda at: shutil.copyfile(library, at))
         mapped[name] = (ctypes.CDLL(path), os.stat(path).st_ino)

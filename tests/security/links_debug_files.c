@@ -1,4 +1,4 @@
-// A process that has libraries mapped, and calls their functions so many times, or until it is killed (0).
+// A process that has libraries mapped, and calls their functions a number of times, or until it is killed (0).
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-"""A process lays something else at the name of a file that it has mapped, in its own mount namespace. Root's command neither
-hangs nor opens it, and still names the functions of what is mapped."""
+"""A process puts something else at the path of a file that it has mapped, in its own mount namespace. Root's command
+neither hangs nor opens that, and still names the functions of the mapped file."""
 
 import os
 
@@ -22,7 +22,7 @@ def attacking_process():
     with memory_folder() as shared, memory_folder() as folder:
         library = compiled(shared, "spin.c", "spin.so", "-shared", "-fPIC")
         secret = compiled(shared, "spin.c", "secret.so", "-shared", "-fPIC", "-DSECRET")
-        # Numbers that the attacker's files do not have anyway.
+        # Uses up the inode numbers that the attacker's own files get.
         for i in range(50):
             os.mkdir(f"{shared}/{i}")
         for name in ("device", "device_link"):
@@ -45,14 +45,14 @@ def test_what_lies_at_the_name_of_a_mapped_file_is_left_alone(attack, command):
         text = ends(*words, *([pid] if words[-1] == "--pid" else []))
         assert opened.names() == set()
         assert MARKER not in text
-        # On a busy machine it may not run in half a second.
+        # On a busy machine, the program may not run within half a second.
         if command == "top" or "hostile_spin" in text:
             return
     pytest.fail(f"{command} does not name what is mapped: {text}")
 
 
 def test_the_attack_is_one(attack):
-    """What lies there has the numbers of the mapped files."""
+    """The files at these paths have the inode numbers of the mapped files."""
     pid, devices = attack
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         mapped = {line.split()[5].rsplit("/", 1)[1]: int(line.split()[4]) for line in maps

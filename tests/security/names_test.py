@@ -1,5 +1,5 @@
-"""Names are other people's bytes: of functions, files, threads, programs and arguments. Whatever they are, every output is
-visible text that says them, is valid by its format's own rules, and commands neither a terminal nor GitHub's runner."""
+"""Names of functions, files, threads, programs and arguments are bytes that others chose. Every output shows them as
+visible text, is valid in its own format, and commands neither a terminal nor GitHub's runner."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from pprof import Profile
 from tracing import TRACED
 
 NAMES = list(NASTY.values())
-# Each function has a block of its own zeroed by calloc and by memset, and holds the CPU for a while.
+# Each function zeroes a block of its own by calloc and by memset, and holds the CPU for a while.
 FUNCTION = """
 #line 1 "%s"
 __attribute__((noinline)) void evil%d(void) {
@@ -59,7 +59,7 @@ def in_c(name):
 
 
 def build(folder, rounds, repeats=1):
-    """The program in a folder, with the nasty names of functions, source files, threads, and of its own file."""
+    """Builds the program in a folder: its functions, source files, threads and its own file have nasty names."""
     functions = "".join(FUNCTION % (in_c(each), n) for n, each in enumerate(NAMES))
     table = ", ".join(f"evil{n}" for n in range(len(NAMES)))
     names = ", ".join(f'"{in_c(each)}"' for each in SHORT)
@@ -90,7 +90,7 @@ def zerotax(*words, status=0, **how):
 
 
 def texts_in(value):
-    """Every text in what JSON holds."""
+    """Every text in a JSON value."""
     if isinstance(value, str):
         yield value
     for each in value if isinstance(value, list) else value.values() if isinstance(value, dict) else []:
@@ -98,7 +98,7 @@ def texts_in(value):
 
 
 def check_json(path, names=()):
-    """A document is clean JSON, and names all of them."""
+    """Checks that a document is clean JSON and contains all names."""
     document = json.loads(assert_clean(path.read_bytes()))
     texts = set(texts_in(document))
     missing = [name for name in map(shown, names) if not any(name in text for text in texts)]
@@ -113,7 +113,8 @@ def check_svg(path):
 
 
 def check_page(path):
-    """No name makes markup, and its words are visible; the page's own scripts have regular expressions."""
+    """Checks that no name makes markup, and that names are visible. The page's own scripts contain regular
+    expressions."""
     text = path.read_text(encoding="utf-8")
     assert "<script>&amp;</script>" not in text and text.count("<script") == text.count("</script>")
     assert_clean(re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL).encode())
@@ -121,7 +122,7 @@ def check_page(path):
 
 
 def check_folded(path):
-    """Each line is functions and one number; all functions are there."""
+    """Checks that each line consists of functions and one number; returns the functions."""
     stacks = []
     for line in assert_clean(path.read_bytes()).splitlines():
         stack, _, count = line.rpartition(" ")
@@ -168,7 +169,7 @@ def test_profile(program, tmp_path):
 
 
 def build_slow(folder):
-    """One whose functions are certain to be sampled."""
+    """A program whose functions run long enough to be sampled."""
     return build(folder, 200)
 
 
@@ -234,7 +235,7 @@ def test_trace(tmp_path):
 
 
 def test_top_writes_what_prometheus_accepts(tmp_path):
-    """The text format: a label's value is UTF-8, and no series occurs twice, though two names look alike."""
+    """In the text format, a label's value is UTF-8, and no series occurs twice, even if two names look alike."""
     text = "import ctypes, os, sys, time; ctypes.CDLL(None).prctl(15, bytes.fromhex(sys.argv[1])); os.close(1); time.sleep(300)"
     alike = [b"d\xff", b"d\\xff"]
     names = [*SHORT, *alike]
@@ -270,7 +271,7 @@ def test_check_of_a_program_in_every_format(tmp_path):
     zerotax("bless", "--baseline", baseline, "--", old, NASTY["bytes"])
     done = zerotax("check", "--baseline", baseline, "--", old, NASTY["bytes"])
     assert_clean(done.stdout)
-    # The same command, recognized: an argument that is not UTF-8 is part of it.
+    # The same command is recognized: an argument that is not UTF-8 is part of it.
     other = zerotax("check", "--baseline", baseline, "--", old, NASTY["overlong"], status=2)
     assert b"another command" in other.stderr
     new = tmp_path / "new"

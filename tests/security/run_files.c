@@ -1,5 +1,6 @@
-/* Maps files to execute them, and calls the function at one offset of each, again and again: run_files OFFSET FILE...
-   That is all it takes for an ordinary user to have root's profiler read any file. Ends with its standard input. */
+/* Maps files to execute them, and calls the function at one offset of each file, again and again: run_files OFFSET
+   FILE... An ordinary user needs no more to make root's profiler read any file. The program ends when its standard
+   input ends. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

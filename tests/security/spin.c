@@ -1,4 +1,5 @@
-// A library whose function faults. SECRET: its name is one that no other user may see. HIDDEN: only debug information has it.
+// A library whose function faults. SECRET: the function has a name that no other user may see. HIDDEN: only debug
+// information contains the name.
 #include <stddef.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-/* A function that needs nothing of its library's other parts, which can be damaged while it runs. */
+/* A function that uses no other part of its library, so that the other parts can be damaged while it runs. */
 static inline __attribute__((always_inline)) long step(long sum, long i) {
   __asm__ volatile("" : "+r"(sum));
   return sum + i;

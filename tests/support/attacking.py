@@ -1,4 +1,5 @@
-"""What the tests of hostile processes share: folders for nobody, devices that must not be opened, and commands that must end."""
+"""Shared by the tests of hostile processes: folders for nobody, devices that must not be opened, and commands that must
+end."""
 
 import contextlib
 import ctypes
@@ -40,7 +41,7 @@ def compiled(folder, source, name, *options):
 
 
 def make_device(path):
-    """A device as /dev/null is one: what opens it is seen by Opened, and does no harm."""
+    """Makes a device like /dev/null: opening the device does no harm, and Opened notices it."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     except OSError as failure:
@@ -49,7 +50,8 @@ def make_device(path):
 
 
 class Opened:
-    """Tells which of some files were opened since, by whomever: inotify(7). Paths without opening (O_PATH) do not count."""
+    """Reports which of some files any process has opened since, by inotify(7). Opening a path only (O_PATH) does not
+    count."""
 
     def __init__(self, *paths):
         self.fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -70,7 +72,7 @@ class Opened:
 
 @contextlib.contextmanager
 def attacker(*words, prefix=NOBODY):
-    """A process that does harm once it has said that it is ready."""
+    """A process that does harm once it has printed that it is ready."""
     with subprocess.Popen([*prefix, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=clean_environment()) as run:
         try:
@@ -83,7 +85,7 @@ def attacker(*words, prefix=NOBODY):
 
 
 def ends(*words, prefix=(), status=(0,), seconds=100):
-    """What a command prints, which must end by itself, however hostile what it watches is."""
+    """The output of a command, which must end by itself, even if it watches a hostile process."""
     try:
         done = subprocess.run([*prefix, ZEROTAX, *map(str, words)], capture_output=True, text=True, errors="replace",
                               check=False, timeout=seconds, env=clean_environment())

@@ -1,9 +1,9 @@
-"""Names that attack who shows them, the form in which zerotax shows them, and what no output may have. Nothing here is
-taken from zerotax's own table of characters: unicodedata says what each is."""
+"""Names that attack their reader, the form in which zerotax shows them, and text that no output may contain. Nothing
+here comes from zerotax's own table of characters: unicodedata classifies each character."""
 
 import unicodedata
 
-# By what each attacks.
+# Keys name the target of each attack.
 NASTY = {
     "terminal": b"e\x1b]0;PWNED\x07\x1b[2Jz",
     "next_line": b"x\n::stop-commands::t",
@@ -24,21 +24,21 @@ NASTY = {
     "quotes": b"q\"\\'",
     "returns": b"a\rb\tc\x7f",
 }
-# Short enough for the name of a thread or a program, which has at most 15 bytes.
+# Names for threads and programs, which have at most 15 bytes.
 SHORT = [b"t\x1b[2J\n\xff", "t\u202e\u200b".encode(), b"::error::t", b"t##[x]", b"t\r\xc2\x9b", b"t\"\\<&"]
-# A component of a path with all that is worst.
+# A path component that combines the worst characters.
 FILE = b"p\n\x1b[31m\xff" + "\u202e\u009b".encode() + b"::e##[x]<&|`\""
 
 
 def is_hidden(character):
-    """Whether a reader would not see the character as it is."""
+    """Whether the character is invisible, or looks like something else."""
     number, category = ord(character), unicodedata.category(character)
     is_no_character = number & 0xFFFE == 0xFFFE or 0xFDD0 <= number <= 0xFDEF
     return is_no_character or category in ("Cc", "Cf", "Zl", "Zp", "Cs") or (category == "Zs" and character != " ")
 
 
 def escaped(character):
-    """The form of a hidden character."""
+    """The escape of a hidden character."""
     number = ord(character)
     if character in "\n\r\t":
         return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
@@ -56,12 +56,13 @@ def shown(name):
 
 
 def folded(name):
-    """The same in a line of folded stacks, of a function that is not the last one."""
+    """The same in a line of folded stacks, for a function that is not the last one."""
     return shown(name).replace(";", "\\x3b")
 
 
 def assert_clean(data, commands=False):
-    """What was written is text of visible characters, and holds no command of GitHub's runner, unless that is asked for."""
+    """Checks that an output is text of visible characters, without commands of GitHub's runner unless `commands`;
+    returns the text."""
     text = data.decode("utf-8")   # strict: it must be UTF-8
     bad = [at for at, each in enumerate(text) if each == "#" and text.startswith("##[", at)
            or each not in "\n\t" and is_hidden(each)]

@@ -4,8 +4,8 @@
 
 namespace zerotax {
 
-/// What crosses the border between `zerotax fork` and the process that forks for it (libexec/fork-target): plain data
-/// in a shared memory file, whose pages no fork copies.
+/// The interface between `zerotax fork` and libexec/fork-target, the process that forks for it. It is plain data in a
+/// shared memory file, whose pages no fork copies.
 inline constexpr std::uint32_t kMostForks = 8192;
 inline constexpr std::uint64_t kForkRunMagic = 0x5a46'0001'0000'0000;
 

@@ -19,12 +19,12 @@ namespace zerotax {
 namespace {
 
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
-/// There are only a few places where debug information may lie.
+/// Debug information can lie in only a few places.
 constexpr std::uint64_t kMostFiles = 64;
 
 AskForFile ask_for_file;
 
-/// The checksum of .gnu_debuglink, which is that of zlib (gdb's manual, "Separate Debug Files").
+/// The checksum of .gnu_debuglink, the same as zlib's (gdb's manual, "Separate Debug Files").
 std::uint32_t checksum_of(int file) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> made{};
@@ -82,7 +82,7 @@ int find_shared(Dwfl_Module* module) {
   const ssize_t bytes = debug != nullptr ? ::dwelf_dwarf_gnu_debugaltlink(debug, &name, &bits) : 0;
   if (bytes <= 0) return -1;
   const int found = find(file_number(module), true, bytes_of(bits, bytes), name, 0);
-  // Otherwise libdw would look for the name itself, at its first use; of this value it takes that none was found
+  // Otherwise libdw would look for the name itself, at the first use. This value tells libdw that none was found
   // (dwarf_getalt.c).
   if (found < 0)
     ::dwarf_setalt(debug, reinterpret_cast<Dwarf*>(std::intptr_t{-1}));  // NOLINT(performance-no-int-to-ptr)

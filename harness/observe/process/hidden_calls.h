@@ -31,7 +31,7 @@ class HiddenCalls {
  private:
   const Target* definition(const FindModule& find, const std::string& name, const std::vector<std::uint64_t>& files);
 
-  std::vector<std::uint64_t> files_;  ///< by which the names below are known
+  std::vector<std::uint64_t> files_;  ///< the files for which by_name_ holds
   std::map<std::string, Target> by_name_;
 };
 

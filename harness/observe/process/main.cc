@@ -1,5 +1,5 @@
-// read-files: parses program files of others for FileReader, without rights. Whatever it is led to do costs the names
-// in one file. It serves the socket that it was started with, and ends when the other end is closed.
+// read-files: parses foreign program files for FileReader, without rights. A hostile file can cost only the names in
+// that file. The process serves the socket that it was started with, and ends when the other end is closed.
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace zerotax;
 
-/// Whoever started this process may be killed while it works: it must not go on for ever.
+/// If FileReader is killed while this process works, the process must not run forever.
 constexpr time_t kLongestRequestS = 30;
 
 MessageSocket* connection = nullptr;
@@ -38,13 +38,13 @@ std::uint64_t size_of(int file) {
   return ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-/// 0: never.
+/// Ends this process after that many seconds; 0: never.
 void end_after(time_t seconds) {
   const itimerval timer{{0, 0}, {seconds, 0}};
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-/// Debug information: whoever started this process opens it, or does not.
+/// Asks FileReader to open a file of debug information.
 UniqueFd ask_for_debug_file(const MessageWriter& question) {
   UniqueFd file;
   if (!connection->send(question.bytes()) || !connection->receive(&file)) ::_exit(0);
@@ -82,7 +82,7 @@ int main() {
     while (const std::optional<std::string_view> request = socket.receive(&file)) {
       end_after(kLongestRequestS);
       if (file) allow_file_bytes(size_of(file.get()));
-      const std::string whole(*request);  // the socket's buffer also takes answers to questions
+      const std::string whole(*request);  // a copy: the socket's buffer also receives answers to questions
       if (!socket.send(answering.answer(whole, std::move(file)).bytes())) return 0;
       end_after(0);
     }

@@ -13,7 +13,7 @@
 namespace zerotax {
 namespace {
 
-/// More functions than these, of one kind, are those of no library.
+/// No library has more functions of one kind than this.
 constexpr std::size_t kMostFunctions = 256;
 constexpr std::size_t kMostSegments = 1024;
 constexpr std::size_t kLongestFunction = 256;

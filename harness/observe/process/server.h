@@ -12,19 +12,19 @@
 
 namespace zerotax {
 
-/// Answers the requests of FileReader: the part of zerotax that parses program files of others. It runs in a process of
+/// Answers the requests of FileReader: the part of zerotax that parses foreign program files. It runs in a process of
 /// its own (main.cc), and in a fuzzer.
 class ReadServer {
  public:
-  /// `current`: receives the number of the file that is being parsed, for whoever sees this process end.
+  /// `current` receives the number of the file that is being parsed, for the process that sees this one end.
   explicit ReadServer(std::atomic<std::uint32_t>& current) : current_(current) {}
 
-  /// `file`: that came with the request. A request that makes no sense gets an answer without contents.
+  /// `file` came with the request. An invalid request gets an answer without contents.
   MessageWriter answer(std::string_view request, UniqueFd file);
 
-  /// Bytes of all files that are open.
+  /// Bytes of all open files.
   [[nodiscard]] std::uint64_t file_bytes() const;
-  /// A file of debug information was opened for the session that is being answered.
+  /// Adds the bytes of a debug file that was opened for the session that is being answered.
   void add_file_bytes(std::uint64_t bytes) { answered_->file_bytes += bytes; }
 
  private:

@@ -17,7 +17,7 @@
 namespace zerotax {
 namespace {
 
-/// A longer name than a C++ compiler makes; it is cut, so that an answer fits into a message.
+/// Longer than any name that a C++ compiler makes. Names are cut to this length, so that an answer fits into a message.
 constexpr std::size_t kLongestName = 16 * 1024;
 
 int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
@@ -25,8 +25,8 @@ int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { retur
 constexpr Dwfl_Callbacks kMapped = {no_elf, find_debug_file, nullptr, nullptr};
 constexpr Dwfl_Callbacks kNotMapped = {no_elf, find_debug_file, dwfl_offline_section_address, nullptr};
 
-/// libdwfl unwinds by the rules of this file's machine, which is the watched process's, too. Of the process's own
-/// files, that it would take otherwise, one may be dropped for another that is mapped in its place.
+/// libdwfl unwinds by the rules of this file's machine, which is the watched process's machine, too. By default libdwfl
+/// would take one of the process's files, and a new mapping may replace that file.
 Elf* own_program() {
   static Elf* const program = [] {
     ::elf_version(EV_CURRENT);
@@ -66,13 +66,14 @@ void ReadSession::map(MessageReader& in, UniqueFd file, MessageWriter& out) {
     out.number(0);
     return;
   }
-  // libdwfl takes a file that is reported again for another one at the same place, and drops both.
+  // If a file is reported twice, libdwfl takes the second for another file at the same place, and drops both.
   if (!mapped_.emplace(current_.load(), *bias).second) {
     out.number(1).number(*bias);
     return;
   }
   ::dwfl_report_begin_add(dwfl_);
-  // By the path libdwfl finds debug information beside the file. It closes the file, if it takes it.
+  // By this path, libdwfl finds debug information beside the file. If libdwfl accepts the file, it also closes the
+  // file.
   Dwfl_Module* module = ::dwfl_report_elf(dwfl_, name.c_str(), path.c_str(), file.get(), *bias, true);
   if (module != nullptr) {
     static_cast<void>(file.release());
@@ -105,7 +106,7 @@ void ReadSession::open(MessageReader& in, UniqueFd file, MessageWriter& out) {
   out.number(1).text(length > 0 ? cut({reinterpret_cast<const char*>(bits), static_cast<std::size_t>(length)}) : "");
 }
 
-// There is one thread at a time: the one of the sample. It goes by the number of the process.
+// There is one thread at a time: the thread of the sample. Its number is that of the process.
 pid_t ReadSession::next_thread(Dwfl* dwfl, void* argument, void** thread) {
   if (*thread != nullptr) return 0;
   *thread = argument;
@@ -136,14 +137,14 @@ int ReadSession::on_frame(Dwfl_Frame* frame, void* argument) {
   Dwarf_Addr address = 0;
   bool exact = false;
   if (!::dwfl_frame_pc(frame, &address, &exact)) return DWARF_CB_ABORT;
-  // The first frame of another start is a caller's, too.
+  // If unwinding starts at a caller, the first frame is also a caller's.
   const bool caller_given = exact && !session.exact_;
   session.exact_ = true;
   Frame found;
-  // A return address may be that of the next function: the call is before it.
+  // A return address may belong to the next function; the byte before it belongs to the call.
   found.address = exact ? address : address - 1;
   found.exact = exact && !caller_given;
-  // The file of this one is read next, to find its caller.
+  // The file of this address is read next, to find the caller.
   found.in_file = session.module_at(found.address) != nullptr;
   const auto keep = [&](int number) {
     Dwarf_Word value = 0;
@@ -168,7 +169,7 @@ void ReadSession::unwind(MessageReader& in, MessageWriter& out) {
   static constexpr Dwfl_Thread_Callbacks kThreads = {next_thread,   nullptr, read_memory,
                                                      set_registers, nullptr, nullptr};
   begin(kMapped);
-  constexpr pid_t kProcess = 1;  // any number: nothing of the process itself is looked at
+  constexpr pid_t kProcess = 1;  // any number: libdwfl reads nothing from the process itself
   if (!attached_) attached_ = ::dwfl_attach_state(dwfl_, own_program(), kProcess, &kThreads, this);
   if (in.intact() && attached_) {
     module_at(registers_[kProgramCounter]);

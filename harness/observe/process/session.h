@@ -16,11 +16,11 @@
 
 namespace zerotax {
 
-/// Opens what unwinding needs besides the files: while this process may still open files.
+/// Opens what unwinding needs besides the files. Call it while this process may still open files.
 void prepare_unwinding();
 
-/// The files of one process, at the places where it has mapped them, or one file that is not mapped. elfutils' libdwfl
-/// does both the unwinding and the names. Each function takes what it needs off a request, and adds its answer.
+/// The files of one process, at the places where they are mapped, or one file that is not mapped. elfutils' libdwfl
+/// does the unwinding and finds the names. Each function reads its arguments from a request, and adds its answer.
 class ReadSession {
  public:
   explicit ReadSession(std::atomic<std::uint32_t>& current) : current_(current) {}
@@ -37,19 +37,19 @@ class ReadSession {
   void called(MessageReader& in, MessageWriter& out);
   void place(MessageReader& in, MessageWriter& out);
 
-  std::uint64_t file_bytes = 0;  ///< of its open files
+  std::uint64_t file_bytes = 0;  ///< of the session's open files
 
  private:
   struct Frame {
-    std::uint64_t address = 0;  ///< of an instruction: one less than a return address
+    std::uint64_t address = 0;  ///< within an instruction: for a caller, one less than the return address
     bool exact = false;
     bool in_file = false;
-    std::uint64_t known = 0;  ///< of the registers below, which are those that a function keeps, and the stack pointer
+    std::uint64_t known = 0;  ///< which registers below are known: only preserved ones, and the stack pointer
     Registers registers{};
   };
 
   void begin(const Dwfl_Callbacks& callbacks);
-  /// The module at an address; its file is the one that is being parsed from now on.
+  /// The module at an address; marks the module's file as the one that is being parsed.
   Dwfl_Module* module_at(std::uint64_t address);
 
   static pid_t next_thread(Dwfl* dwfl, void* argument, void** thread);
@@ -62,10 +62,10 @@ class ReadSession {
   bool attached_ = false;
   std::set<std::pair<std::uint32_t, std::uint64_t>> mapped_;  ///< numbers of files, and their load bias
   HiddenCalls hidden_calls_;
-  // Of the one file that is not mapped.
+  // For the single file that is not mapped.
   Dwfl_Module* file_ = nullptr;
   std::uint64_t bias_ = 0;  ///< to be added to an address of the file
-  // Of the stack that is being unwound.
+  // For the stack that is being unwound.
   Registers registers_{};
   std::uint64_t known_ = 0;
   bool exact_ = true;

@@ -10,8 +10,8 @@
 
 namespace zerotax::record {
 
-/// Numbers of blocks by address: open addressing, for a look-up for each recorded call. A copy shares the memory of the
-/// original until one of them changes.
+/// Numbers of blocks by address, with open addressing. It is looked up for each recorded call. A copy shares the memory
+/// of the original until one of them changes.
 class AddressMap {
  public:
   /// The block at an address.
@@ -33,8 +33,7 @@ class AddressMap {
     ++size_;
   }
 
-  /// Takes the block at an address away. What follows it moves up, so that no search ends too early (Knuth, TAOCP 3,
-  /// 6.4 R).
+  /// Removes the block at an address. Later entries move up, so that no search ends too early (Knuth, TAOCP 3, 6.4 R).
   std::optional<std::uint64_t> take(std::uint64_t address) {
     std::size_t hole = place_with(address);
     const Entry found = entries_.at(hole);
@@ -59,7 +58,7 @@ class AddressMap {
     std::uint64_t block = 0;
   };
 
-  /// Nobody who chooses addresses can have them all fall onto one place.
+  /// A random factor, so that nobody can choose addresses that all collide.
   static std::uint64_t secret_factor() {
     static const std::uint64_t factor = [] {
       std::random_device random;
@@ -69,7 +68,7 @@ class AddressMap {
   }
   [[nodiscard]] std::size_t mask() const { return capacity_ - 1; }
   [[nodiscard]] std::size_t place_of(std::uint64_t address) const { return ((address >> 4) * factor_ >> 20) & mask(); }
-  /// Where an address is, or would be put.
+  /// The place of an address, or the place where it would be inserted.
   [[nodiscard]] std::size_t place_with(std::uint64_t address) const {
     std::size_t place = place_of(address);
     for (;; place = (place + 1) & mask()) {

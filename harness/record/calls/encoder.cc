@@ -8,17 +8,17 @@
 namespace zerotax::record {
 namespace {
 
-/// Ranges of pages that are gathered before they are written: a block of 8 GiB has as many at most.
+/// Maximum number of page ranges that are gathered before they are written. A block of 8 GiB has no more.
 constexpr std::size_t kMostRanges = std::size_t{1} << 20;
-/// What a process mapped for itself: more pieces than Linux lets it have by default are no memory of a program.
+/// Maximum number of pieces that a process mapped for itself. Linux allows a process fewer by default.
 constexpr std::size_t kMostPieces = std::size_t{1} << 17;
-/// Forks whose children have not begun yet, and those that are remembered for their numbers.
+/// Maximum number of forks whose children have not begun, and of forks whose numbers are remembered.
 constexpr std::size_t kMostForks = std::size_t{1} << 16;
-constexpr std::size_t kBytesOfPiece = 192;  ///< of both of its maps
+constexpr std::size_t kBytesOfPiece = 192;  ///< in both maps
 
 }  // namespace
 
-/// Time of the process: threads that wait for each other do not add theirs.
+/// The time of the process: while threads wait for each other, time counts once.
 void CallEncoder::note_time(const RawCall& call) {
   if (call.time <= passed_) return;
   append_event(events_, EventKind::kTime, call.time - passed_);

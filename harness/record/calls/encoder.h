@@ -33,10 +33,9 @@ class CallEncoder {
   void add(std::uint32_t thread, const RawCall& call);
   /// This call will follow soon.
   void expect(const RawCall& call) const { now_.live.prefetch(call.address); }
-  /// No more will follow: writes what is left, and forgets the blocks.
+  /// Ends the calls: writes the remaining events, and forgets the blocks.
   void finish();
-  /// Bytes that the program's mappings take here. What its blocks take, and what copies of both take, are in
-  /// shared_array_bytes.
+  /// Bytes that the program's mappings take here. shared_array_bytes counts its blocks, and the copies of both.
   [[nodiscard]] std::size_t mapping_bytes() const;
   /// A process forked at this ticket. Continues from the blocks of that moment, if it is known and was not asked for
   /// before.
@@ -66,15 +65,15 @@ class CallEncoder {
   };
   struct Mappings {
     std::map<std::uint64_t, Piece> pieces;
-    std::map<std::uint64_t, std::uint64_t> piece_counts;  ///< by block
-    std::size_t counted = 0;                              ///< in shared_array_bytes
+    std::map<std::uint64_t, std::uint64_t> piece_counts;  ///< number of pieces by block
+    std::size_t counted = 0;                              ///< bytes that are counted in shared_array_bytes
 
     Mappings() = default;
     Mappings(const Mappings& other);
     Mappings& operator=(const Mappings&) = delete;
     ~Mappings();
   };
-  /// What is there at a fork. Copies share all that neither has changed since.
+  /// The state at a fork. Copies share everything that neither has changed since.
   struct State {
     AddressMap live;
     std::shared_ptr<Mappings> mappings = std::make_shared<Mappings>();

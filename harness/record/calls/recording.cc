@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::int64_t kRelease_ns = 100'000'000;
 constexpr std::int64_t kTick_ns = 1'000'000;
-/// Some ten million blocks at once.
+/// Enough for some ten million live blocks.
 constexpr std::size_t kMostEncoderBytes = std::size_t{768} << 20;
 
 /// The library of the process that did most calls.
@@ -72,7 +72,7 @@ CallsRecording::CallsRecording(std::string path, std::uint64_t limit)
     try {
       run();
     } catch (...) {
-      // No program is to wait for it.
+      // No program should wait for this thread.
       area_->stopped = 1;
       throw;
     }
@@ -127,11 +127,11 @@ void CallsRecording::stop() {
   if (!thread_.joinable()) return;
   stopping_ = true;
   thread_.join();
-  // What still runs writes no more, unless it does not care.
+  // Running programs stop writing, unless they ignore the flag.
   area_->stopped = 1;
   constexpr std::int64_t kPatience_ns = 10'000'000'000;
   const std::int64_t until = monotonic_ns() + kPatience_ns;
-  // Of threads that were killed, places are missing in the order of calls.
+  // Threads that were killed leave holes in the order of calls.
   for (const bool holes : {false, true}) {
     while (drain(holes) && monotonic_ns() < until) {
     }
@@ -146,7 +146,8 @@ void CallsRecording::end_process(std::size_t index) {
   flush(index);
 }
 
-/// A recording of more live blocks than this takes more memory to be made than a program should have to share.
+/// Stops if live blocks take more memory here than a recording should take from the machine that it shares with the
+/// program.
 void CallsRecording::stop_if_too_large() {
   std::size_t bytes = shared_array_bytes;
   for (const Process& process : processes_) {
@@ -157,7 +158,7 @@ void CallsRecording::stop_if_too_large() {
   stop_at_limit();
 }
 
-/// Writes all that is encoded so far: the children of a fork need the calls of their parent before it.
+/// Writes all events that are encoded so far: the children of a fork need the calls that their parent made before it.
 void CallsRecording::stop_at_limit() {
   area_->stopped = 1;
   limited_ = true;

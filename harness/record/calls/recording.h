@@ -16,7 +16,7 @@
 
 namespace zerotax::record {
 
-/// A file of calls while it is written: empties the rings of the recorded processes in a thread of its own (rings.cc).
+/// A file of calls while it is written. A thread empties the rings of the recorded processes (rings.cc).
 class CallsRecording {
  public:
   /// `limit`: bytes of the file, at most, but for its last part. Throws UsageError if the file cannot be written,
@@ -26,7 +26,7 @@ class CallsRecording {
   CallsRecording(const CallsRecording&) = delete;
   CallsRecording& operator=(const CallsRecording&) = delete;
 
-  /// The memory of the rings, for kCallsVariable.
+  /// The path of the rings' memory, for kCallsVariable.
   [[nodiscard]] const std::string& area_path() const { return area_path_; }
 
   /// The program has ended: takes what is left.
@@ -36,7 +36,7 @@ class CallsRecording {
   std::string finish(const Record& record, const RecordTarget& target, std::int64_t started_ns);
 
  private:
-  /// A ring of a thread. Any recorded process may write to it: what is read is copied once, and checked.
+  /// A ring of a thread. Any recorded process may write to the ring, so all data is copied once and then checked.
   struct Ring {
     std::size_t index;
     std::uint32_t thread;
@@ -44,16 +44,16 @@ class CallsRecording {
   };
   struct Process {
     CallStream* stream = nullptr;
-    // As they were when it was ready.
+    // The values at the time when the stream was ready.
     pid_t pid = 0;
-    std::uint32_t parent = 0;  ///< 1 + its index, which is less than that of the process; 0: none
+    std::uint32_t parent = 0;  ///< 1 + the parent's index, which is less than the process's own; 0: none
     std::uint64_t forked_at = kNoTicket;
     std::int64_t started_ns = 0;
-    std::optional<CallEncoder> encoder = {};  ///< nothing while its parent has not come to its fork
+    std::optional<CallEncoder> encoder = {};  ///< nothing until the parent has reached the fork
     std::uint64_t next_ticket = 0;
     std::vector<Ring> rings = {};
-    bool over = false;      ///< it has ended, and all of its calls are encoded
-    std::uint64_t bad = 0;  ///< rings whose contents no thread can have written
+    bool over = false;      ///< the process has ended, and all of its calls are encoded
+    std::uint64_t bad = 0;  ///< number of rings whose contents no thread can have written
   };
 
   void open_area();
@@ -87,8 +87,8 @@ class CallsRecording {
   std::vector<bool> adopted_;  ///< rings
   std::uint64_t written_ = 0;
   bool limited_ = false;
-  bool too_large_ = false;  ///< limited by the memory that the blocks take here
-  int failure_ = 0;         ///< errno of a write
+  bool too_large_ = false;  ///< the limit was the memory that the blocks take here
+  int failure_ = 0;         ///< errno of a failed write
   std::atomic<bool> stopping_{false};
   Worker thread_;
 };

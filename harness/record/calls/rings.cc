@@ -7,17 +7,17 @@
 #include "record/calls/recording.h"
 #include "record/slot_check.h"
 
-// How the rings of recorded processes are emptied.
+// Empties the rings of recorded processes.
 
 namespace zerotax::record {
 namespace {
 
-/// Calls by which an address is fetched before it is looked up.
+/// Number of calls between the prefetch of an address and its look-up.
 constexpr std::uint64_t kAhead = 12;
 
 }  // namespace
 
-/// Returns whether there was anything.
+/// Returns whether any call was encoded.
 bool CallsRecording::drain(bool holes) {
   adopt();
   bool any = false;
@@ -28,7 +28,7 @@ bool CallsRecording::drain(bool holes) {
   return any;
 }
 
-/// Finds out about new processes and threads.
+/// Registers new processes and threads.
 void CallsRecording::adopt() {
   const std::size_t streams = std::min<std::size_t>(area_->streams_used, kStreams);
   while (processes_.size() < streams && area_->streams[processes_.size()].ready != 0) {
@@ -50,7 +50,7 @@ void CallsRecording::adopt() {
   }
 }
 
-/// A process can be begun when what it has from its parent is known.
+/// Begins a process once its parent's state at the fork is known.
 void CallsRecording::begin(std::size_t index) {
   Process& process = processes_[index];
   if (process.parent == 0 || process.forked_at == kNoTicket) {
@@ -60,7 +60,7 @@ void CallsRecording::begin(std::size_t index) {
   }
 }
 
-/// Encodes the calls of a ring that come next in the order of their process.
+/// Encodes those calls of a ring that come next in the order of their process.
 CallsRecording::Drained CallsRecording::take_calls(Ring& own, Process& process) {
   CallRing& from = ring(own.index);
   const std::uint64_t head = from.head.load(std::memory_order_acquire);
@@ -124,7 +124,7 @@ bool CallsRecording::step_over_hole(Process& process) {
   return true;
 }
 
-/// Those of processes that ended.
+/// Frees the rings of ended processes.
 void CallsRecording::release_rings() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     Process& process = processes_[i];

@@ -7,15 +7,16 @@
 
 namespace zerotax::record {
 
-/// Bytes of the nodes of all arrays.
+/// Total bytes of all nodes of all arrays.
 inline std::atomic<std::size_t> shared_array_bytes{0};
 
-/// An array that grows as it is written to. A copy takes no time and no memory: both share what neither has written
-/// since (a tree of nodes of 64, of which a write copies those on its way that are shared). Not for several threads.
+/// An array that grows as it is written to. Copying takes no time and no memory: two copies share everything that
+/// neither has written since. The array is a tree of nodes of 64, and a write copies the shared nodes on its path. Not
+/// thread-safe.
 template <typename T>
 class SharedArray {
  public:
-  /// nullptr where nothing was written yet.
+  /// The element at an index; nullptr if it was never written.
   [[nodiscard]] const T* find(std::size_t index) const {
     if (!is_within(index)) return nullptr;
     const void* node = root_.get();
@@ -30,7 +31,7 @@ class SharedArray {
     return found != nullptr ? *found : T{};
   }
 
-  /// To be written to, until the array is copied or another element is.
+  /// An element to write to. The reference is valid until the array is copied or another element is edited.
   T& edit(std::size_t index) {
     while (!is_within(index)) grow();
     std::shared_ptr<void>* node = &root_;
@@ -84,7 +85,7 @@ class SharedArray {
   }
 
   std::shared_ptr<void> root_;
-  unsigned levels_ = 0;  ///< above the leaves
+  unsigned levels_ = 0;  ///< number of levels above the leaves
 };
 
 }  // namespace zerotax::record

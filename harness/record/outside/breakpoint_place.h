@@ -10,23 +10,24 @@ namespace zerotax::record {
 /// An instruction at the beginning of a function that stores zeros.
 struct FirstInstruction {
   enum class Kind {
-    kUnknown,  ///< none that is known here: it takes no breakpoint, and none behind it
-    kPassed,   ///< it leaves the arguments alone, and may be one that the kernel misreads: the next one is looked at
-    kPlace,    ///< the kernel executes it right in place of the breakpoint
+    kUnknown,  ///< unknown here: no breakpoint may stand on it, nor after it
+    kPassed,   ///< leaves the arguments alone, but the kernel may misread it: the next instruction is examined
+    kPlace,    ///< a breakpoint may stand on it: the kernel executes it correctly
   };
   Kind kind = Kind::kUnknown;
   std::size_t bytes = 0;
 };
 
-/// The instruction that these bytes begin with. They may be cut; an instruction that is cut is longer than they are.
+/// The first instruction of these bytes, which may be cut. A cut instruction counts as longer than the bytes.
 FirstInstruction x86_instruction(std::string_view code);
 FirstInstruction arm64_instruction(std::string_view code);
 
-/// How many bytes behind its first one a function with this code takes a breakpoint (an uprobe of the kernel) safely,
-/// with the arguments as at its first. Nothing: nowhere. The kernel replaces the instruction there, and executes a copy
-/// of it elsewhere or emulates it. It misreads some: on Linux 5.10 to 7.2, vpbroadcastb %esi,%zmm16, with which memset
-/// of glibc begins on processors with AVX-512, as a jump on parity, so that memset stores another byte. So an
-/// instruction is a place only if it is one of few that all these kernels execute right. `machine`: e_machine.
+/// The distance from the begin of a function to an instruction that can take a breakpoint (a kernel uprobe) safely. The
+/// arguments there are the same as at the begin. Nothing if no instruction can. The kernel replaces the instruction,
+/// and executes a copy of it elsewhere or emulates it. The kernel misreads some instructions. On processors with
+/// AVX-512, memset of glibc begins with vpbroadcastb %esi,%zmm16. Linux 5.10 to 7.2 reads this as a jump on parity, so
+/// that memset stores another byte. So only a few instructions qualify: those that all these kernels execute correctly.
+/// `machine`: e_machine.
 std::optional<std::uint64_t> breakpoint_place(unsigned machine, std::string_view code);
 
 }  // namespace zerotax::record

@@ -1,8 +1,9 @@
-// Instructions of arm64, by the encodings in the Arm Architecture Reference Manual (DDI 0487, chapter C4). What the
-// kernel does with one on which a breakpoint stands is in arch/arm64/kernel/probes/decode-insn.c, read in Linux 6.12
-// and newer: arm_probe_decode_insn() emulates branches and adr, and refuses loads of literals, exclusive loads and
-// stores, and the three instructions of a memory copy or set (FEAT_MOPS), which must stand side by side. Older kernels
-// do not know the last, and emulated the first wrongly. So places are arithmetic between registers alone.
+// Instructions of arm64, by the encodings in the Arm Architecture Reference Manual (DDI 0487, chapter C4).
+// arch/arm64/kernel/probes/decode-insn.c, read in Linux 6.12 and newer, determines how the kernel treats an instruction
+// with a breakpoint. arm_probe_decode_insn() emulates branches and adr. It refuses loads of literals, exclusive loads
+// and stores, and the three instructions of a memory copy or set (FEAT_MOPS), which must stand side by side. Older
+// kernels do not know the last group, and emulated the first group wrongly. So only arithmetic between registers
+// qualifies.
 
 #include <algorithm>
 #include <iterator>

@@ -1,13 +1,13 @@
-// Instructions of x86-64, as the Intel SDM, volume 2, has them. What the kernel does with one on which a breakpoint
-// stands is in arch/x86/kernel/uprobes.c, read in Linux 6.12 and in the newest version, which differ from 5.10 in more
-// that is emulated (uprobe_init_insn, branch_setup_xol_ops, push_setup_xol_ops, default_xol_ops):
+// Instructions of x86-64, as in the Intel SDM, volume 2. arch/x86/kernel/uprobes.c, read in Linux 6.12 and in the
+// newest version, determines how the kernel treats an instruction with a breakpoint. Both versions emulate more
+// instructions than 5.10 (uprobe_init_insn, branch_setup_xol_ops, push_setup_xol_ops, default_xol_ops):
 //
-// - It decides by the first byte of the opcode, the one behind the prefixes. Behind VEX, EVEX and XOP that is a byte of
-//   another table: 7a of EVEX map 2 is vpbroadcastb, and taken for jp. So none of these is a place.
-// - It refuses the prefixes LOCK, CS, DS, ES and SS, and a call or jump with the prefix 66.
-// - It rewrites operands that are relative to the instruction, and emulates jumps, calls, pushes and NOPs. Since Linux
-//   6.18 a NOP of 5 bytes, later one of 10, becomes a call. Of these, only a push is a place.
-// - It steps through all else once, in a copy. A `rep` is more than one step.
+// - The kernel decides by the first opcode byte, after the prefixes. After VEX, EVEX and XOP that byte belongs to
+//   another table: 7a of EVEX map 2 is vpbroadcastb, but is taken for jp. So none of these instructions is a place.
+// - The kernel refuses the prefixes LOCK, CS, DS, ES and SS, and a call or jump with the prefix 66.
+// - The kernel rewrites operands that are relative to the instruction, and emulates jumps, calls, pushes and NOPs.
+//   Since Linux 6.18 a NOP of 5 bytes, later also one of 10, becomes a call. Among these, only a push is a place.
+// - The kernel executes all other instructions in a copy, by one single step. A `rep` takes more than one step.
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 using Kind = FirstInstruction::Kind;
 using Byte = unsigned char;
 
-/// Longer than any instruction and what we look at behind it.
+/// Code with zeros after it: longer than any instruction and the bytes that are examined after it.
 using Code = std::array<Byte, 32>;
 
 constexpr std::size_t kMostPrefixes = 8;
@@ -35,7 +35,7 @@ bool is_one_of(Byte byte, const Bytes& bytes) {
 bool is_register(Byte modrm) { return modrm >= 0xc0; }
 unsigned middle(Byte modrm) { return modrm >> 3 & 7U; }
 
-/// Of ModRM and what belongs to it. 0: an operand in memory relative to the instruction.
+/// The length of ModRM and the bytes that belong to it. 0: the operand is memory relative to the instruction.
 std::size_t operand_bytes(const Byte* at) {
   const unsigned mode = *at >> 6;
   const unsigned base = *at & 7U;
@@ -50,7 +50,7 @@ std::size_t operand_bytes(const Byte* at) {
 FirstInstruction passed(std::size_t bytes) { return {Kind::kPassed, bytes}; }
 FirstInstruction place(std::size_t bytes) { return {Kind::kPlace, bytes}; }
 
-/// 90, 66 90, and 0f 1f /0 with any of the prefixes that assemblers fill up with.
+/// A NOP: 90, 66 90, or 0f 1f /0 with any of the prefixes that assemblers use for padding.
 FirstInstruction nop(const Byte* code) {
   std::size_t prefixes = 0;
   while (prefixes < kMostPrefixes && (code[prefixes] == 0x66 || code[prefixes] == 0x2e)) ++prefixes;
@@ -61,15 +61,15 @@ FirstInstruction nop(const Byte* code) {
   return operand == 0 ? kUnknownInstruction : passed(prefixes + 2 + operand);
 }
 
-/// Those between vector registers, or from another register into one, that change nothing else. Map 1: movd, movq,
-/// movdqa, xorps, movaps, pxor, punpckl; map 2: pshufb, vbroadcastss, vpbroadcast.
+/// Whether an instruction moves data between vector registers, or from another register into one, and changes nothing
+/// else. Map 1: movd, movq, movdqa, xorps, movaps, pxor, punpckl; map 2: pshufb, vbroadcastss, vpbroadcast.
 bool is_harmless(unsigned map, Byte opcode) {
   constexpr Byte kMap1[] = {0x28, 0x57, 0x60, 0x61, 0x62, 0x6c, 0x6e, 0x6f, 0xef};
   constexpr Byte kMap2[] = {0x00, 0x18, 0x58, 0x59, 0x78, 0x79, 0x7a, 0x7b, 0x7c};
   return map == 1 ? is_one_of(opcode, kMap1) : map == 2 && is_one_of(opcode, kMap2);
 }
 
-/// With VEX (c5, c4) and EVEX (62).
+/// An instruction with VEX (c5, c4) or EVEX (62).
 FirstInstruction vector_instruction(const Byte* code) {
   std::size_t prefix = 0;
   unsigned map = 1;
@@ -80,13 +80,13 @@ FirstInstruction vector_instruction(const Byte* code) {
     map = code[1] & 0x1fU;
   } else if (code[0] == 0x62 && (code[2] & 4U) != 0) {
     prefix = 4;
-    map = code[1] & 0xfU;  // a bit that must be 0 with it
+    map = code[1] & 0xfU;  // EVEX requires one of these bits to be 0
   }
   if (prefix == 0 || !is_harmless(map, code[prefix]) || !is_register(code[prefix + 1])) return kUnknownInstruction;
   return passed(prefix + 2);
 }
 
-/// Behind 0f; `code` begins with the byte behind it.
+/// An instruction whose opcode begins with 0f; `code` begins after that byte.
 FirstInstruction two_byte_instruction(const Byte* code, std::size_t before, bool has_66) {
   const Byte opcode = code[0];
   if (!is_register(code[1])) return kUnknownInstruction;
@@ -98,7 +98,8 @@ FirstInstruction two_byte_instruction(const Byte* code, std::size_t before, bool
   return is_conditional || is_one_of(opcode, kMoves) ? place(bytes) : kUnknownInstruction;
 }
 
-/// Its operands are registers and numbers, but for lea, which reads no memory. `before`: prefixes.
+/// An instruction whose operands are registers and numbers, or lea, which reads no memory. `before`: number of prefix
+/// bytes.
 FirstInstruction one_byte_instruction(const Byte* code, std::size_t before, Byte rex) {
   const Byte opcode = code[0];
   const std::size_t bytes = before + 1;
@@ -136,7 +137,7 @@ FirstInstruction x86_instruction(std::string_view text) {
   const Byte rex = (code[before] & 0xf0U) == 0x40 ? code[before++] : 0;
   const Byte* const opcode = code.data() + before;
   if (*opcode == 0x0f) return two_byte_instruction(opcode + 1, before + 1, has_66);
-  // With 66, numbers are shorter.
+  // The prefix 66 makes numbers shorter.
   return has_66 ? kUnknownInstruction : one_byte_instruction(opcode, before, rex);
 }
 

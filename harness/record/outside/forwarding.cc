@@ -10,7 +10,7 @@
 namespace zerotax::record {
 namespace {
 
-/// Zero where the code ends before it.
+/// A word of the code; zero if the code ends before it.
 std::uint32_t word_at(std::string_view code, std::size_t at) {
   std::uint32_t word = 0;  // the processor is little-endian
   if (at + sizeof word <= code.size()) std::memcpy(&word, code.data() + at, sizeof word);
@@ -21,14 +21,14 @@ std::string_view without(std::string_view code, std::string_view prefix) {
   return code.starts_with(prefix) ? code.substr(prefix.size()) : code;
 }
 
-/// jmp with four bytes of distance.
+/// The distance of a jmp with four bytes.
 std::optional<std::int64_t> x86_jump(std::string_view code, std::size_t at) {
   constexpr std::size_t kBytes = 5;
   if (at + kBytes > code.size() || code[at] != '\xe9') return std::nullopt;
   return static_cast<std::int64_t>(at + kBytes) + static_cast<std::int32_t>(word_at(code, at + 1));
 }
 
-/// b, whose distance is 26 bits of words.
+/// The distance of a b, which has 26 bits and counts words.
 std::optional<std::int64_t> arm64_jump(std::string_view code, std::size_t at) {
   const std::uint32_t word = word_at(code, at);
   if ((word & 0xfc000000) != 0x14000000) return std::nullopt;

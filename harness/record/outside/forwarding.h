@@ -6,11 +6,11 @@
 
 namespace zerotax::record {
 
-/// Where a function with this code goes on, counted from its first byte, if it begins without a branch and then jumps:
-/// bzero of glibc and musl jumps to memset. Nothing for any other. `machine`: e_machine.
+/// The target of the first jump of a function, counted from its first byte, if no branch precedes the jump: bzero of
+/// glibc and musl jumps to memset. Nothing for any other function. `machine`: e_machine.
 std::optional<std::int64_t> jumps_to(unsigned machine, std::string_view code);
 
-/// Whether this is the code by which a linker reaches a function of another file, or one that the processor decides on.
+/// Whether this is linker code that calls a function of another file, or a function that the processor decides on.
 bool is_linkage(unsigned machine, std::string_view code);
 
 }  // namespace zerotax::record

@@ -23,7 +23,7 @@ struct Spot {
   std::string name;  ///< of its file, and where that can be read
   std::string path;
   std::uint64_t address = 0;  ///< in the file
-  pid_t pid = 0;              ///< that has the file mapped
+  pid_t pid = 0;              ///< the process that has the file mapped
 };
 
 /// Finds the place of a sample: its call stack without the functions inside that work for whoever called them.

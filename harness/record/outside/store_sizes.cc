@@ -45,12 +45,12 @@ std::optional<StoringFunction::Convention> convention_of(const std::string& name
   return std::nullopt;
 }
 
-/// From a function's first byte on; more than all instructions that a breakpoint may have to stand behind.
+/// Bytes of code to examine: more than all instructions that may precede a breakpoint.
 constexpr std::uint64_t kLookedAt = 64;
-/// A static glibc has 14. A file that names far more of them would cost the kernel as many breakpoints.
+/// A static glibc has 14. A file that names far more of these functions would cost the kernel as many breakpoints.
 constexpr std::size_t kMostOfFile = 100;
 
-/// The code there; the last function of a file may be shorter.
+/// The code at an offset; the last function of a file may be shorter.
 std::string code_at(const ForeignProgram& file, std::uint64_t offset) {
   std::optional<std::string> code;
   for (std::uint64_t bytes = kLookedAt; !code && bytes > 0; bytes /= 2) code = file.bytes(offset, bytes);
@@ -62,7 +62,7 @@ struct Known {
   StoringFunction::Convention convention;
 };
 
-/// By their offsets in the file.
+/// Functions that store zeros, by their offsets in the file.
 std::map<std::uint64_t, Known> known_functions(const ForeignProgram& file, const FileId& id) {
   std::map<std::uint64_t, Known> found;
   for (const ElfFile::Function& function : file.functions({"memset", "bzero", kGoClear})) {
@@ -79,7 +79,7 @@ std::map<std::uint64_t, Known> known_functions(const ForeignProgram& file, const
   return found;
 }
 
-/// Whether each of its calls is a call of a memset that is known, too.
+/// Whether every call of this function becomes a call of a known memset.
 bool calls_memset(const ForeignProgram& file, unsigned machine, std::uint64_t offset,
                   const std::map<std::uint64_t, Known>& functions) {
   const auto jump = jumps_to(machine, code_at(file, offset));
@@ -267,7 +267,7 @@ StoreSizes StoreSizesWatch::finish() {
   read();
   StoreSizes sizes;
   sizes.lost_calls = streams_->lost();
-  // From here on calls cost the program nothing.
+  // From here on, calls no longer slow the program.
   streams_.reset();
   event_.reset();
   std::set<std::string> names;

@@ -33,16 +33,16 @@ struct StoringFunction {
   Convention convention = Convention::kMemset;
 };
 
-/// Those of a file, by its symbols, and of our C library by where our own calls go. Variants of one function that the
-/// CPU decides between are several.
+/// The functions of a file that store zeros, found by its symbols and, for our C library, by the targets of our own
+/// calls. Several variants of one function, between which the CPU decides, are several functions.
 struct StoringFunctions {
-  std::vector<StoringFunction> watched;  ///< without those that run into another of them, whose calls would count twice
-  std::vector<std::string> unwatched;    ///< names of those on which no breakpoint is safe
+  std::vector<StoringFunction> watched;  ///< without functions that run into another one: those calls would count twice
+  std::vector<std::string> unwatched;    ///< names of functions on which no breakpoint is safe
 };
 StoringFunctions storing_functions(const std::string& path);
 
-/// Every call of these functions in processes that run, in threads that they start and in the children that these fork:
-/// by an event of uprobes, which are root's. Each call costs the program a trap, some microseconds.
+/// Every call of these functions in running processes, in the threads that they start and in the children that they
+/// fork. Uses uprobes, which need root. Each call costs the program a trap of some microseconds.
 class StoreSizesWatch {
  public:
   /// Throws MachineError if the kernel does not permit it, or no such function was found in the processes.
@@ -80,7 +80,7 @@ class StoreSizesWatch {
   std::set<std::string> unwatched_;  ///< functions on which no breakpoint is safe
   ProcessFiles files_;
   std::optional<UprobeEvent> event_;    ///< the functions are its places, in their order
-  std::optional<PerfStreams> streams_;  ///< behind it: while one is open, the event cannot be removed
+  std::optional<PerfStreams> streams_;  ///< after event_: while one stream is open, the event cannot be removed
   std::map<Caller, std::pair<Spot, Seen>> callers_;
   std::uint64_t other_bytes_calls_ = 0;
   std::atomic<bool> done_ = false;

@@ -9,13 +9,13 @@
 
 namespace zerotax::record {
 
-/// What crosses the border between the driver and the recorded programs: plain data in one shared memory file, which
-/// every process finds by the environment (shared_memory.h). A process claims a slot of its own and writes into it as
-/// it goes, so that one that is killed still leaves what it had counted. Counters are written by one thread each,
-/// unless they say otherwise, and read when it is over.
+/// The interface between the driver and the recorded programs: plain data in one shared memory file, which every
+/// process finds by the environment (shared_memory.h). A process claims a slot of its own and writes into the slot
+/// while it runs, so that a killed process still leaves its counts. A counter is written by one thread, unless its
+/// comment says otherwise, and read when that thread is over.
 ///
-/// Any process that is recorded can write to all of it. So nobody trusts what is in it: the driver checks it
-/// (slot_check.h), and the library uses what it reads back only as a number, or within the bounds of a table.
+/// Any recorded process can write to all of this memory, so nobody trusts its contents. The driver checks the contents
+/// (slot_check.h). The library uses values that it reads back only as numbers, or within the bounds of a table.
 
 inline constexpr const char* kArenaVariable = "ZEROTAX_RECORD";
 
@@ -349,8 +349,8 @@ struct ExecEntry {
   std::atomic<std::uint32_t> ready;
   std::atomic<std::uint32_t> failed;  ///< errno
   std::int32_t pid;
-  std::uint8_t cleaned;      ///< 1: the environment given to it does not preload us
-  std::uint8_t unreachable;  ///< 1: it finds no memory to record into
+  std::uint8_t cleaned;      ///< 1: the environment passed to it does not preload us
+  std::uint8_t unreachable;  ///< 1: the program finds no memory to record into
   std::int64_t at_ns;
   char path[kPathBytes];
 };

@@ -15,8 +15,8 @@ namespace zerotax::record {
 template <typename Block>
 class BlockTable {
  public:
-  /// Empties it, or (`keep`) keeps the blocks that it has: in a child of fork, whose parent keeps the memory that both
-  /// see. `unknown`: an address of none of the blocks may be asked for, and is to be told apart by the caller.
+  /// Empties the table, or (`keep`) keeps its blocks: in a child of fork, whose parent keeps the memory that both see.
+  /// `unknown`: the caller may ask for an address that belongs to no block, and handles that case itself.
   void open(bool keep, bool unknown) {
     for (std::size_t level = 0; level < kLevels; ++level) {
       std::byte* const before = levels_[level];
@@ -88,9 +88,9 @@ class BlockTable {
   }
 
  private:
-  // A bucket of eight addresses is one line of the cache. Level k has 64 << k buckets, and is mapped and used when a
-  // bucket of the level above is full, so that few blocks take few pages, and little of the addresses that a program
-  // may have (RLIMIT_AS): 2 million blocks in all.
+  // A bucket of eight addresses is one cache line. Level k has 64 << k buckets, 2 million blocks in all levels. A level
+  // is mapped and used when a bucket of the level above is full. So few blocks take few pages, and little of the
+  // program's address space (RLIMIT_AS).
   static constexpr std::size_t kSlots = 8;
   static constexpr std::size_t kFirstBuckets = 64;
   static constexpr std::size_t kLevels = 12;
@@ -122,19 +122,19 @@ class BlockTable {
   bool have_level(std::size_t level) {
     if (levels_[level] != nullptr) return true;
     const OwnWork own;
-    // Shared: the kernel counts it as shared memory, not as the program's anonymous memory.
+    // A shared mapping, which the kernel does not count as the program's anonymous memory.
     void* const memory =
         ::mmap(nullptr, bytes_of(level), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return false;
     std::byte* none = nullptr;
-    // Another thread may have been quicker.
+    // Another thread may have mapped the level first.
     if (!levels_[level].compare_exchange_strong(none, static_cast<std::byte*>(memory))) {
       ::munmap(memory, bytes_of(level));
     }
     return true;
   }
 
-  /// Calls visit(slot, block) for the slots of a level where a block may be, until it returns true.
+  /// Calls visit(slot, block) for the slots of a level that may hold a block, until the call returns true.
   template <typename Visit>
   bool find_slot(std::uintptr_t begin, std::size_t level, Visit visit) {
     const std::uint64_t hash = (begin >> 4) * 0x9e3779b97f4a7c15;
@@ -165,7 +165,7 @@ class BlockTable {
     }
   }
 
-  /// Without memory for them, the blocks of the level are no longer remembered.
+  /// If there is no memory for them, the blocks of the level are forgotten.
   void copy(std::byte* from, std::size_t level) {
     std::size_t index = 0;
     std::byte* const to = have_level(level) ? levels_[level].load() : nullptr;

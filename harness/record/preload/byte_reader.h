@@ -5,7 +5,7 @@
 
 namespace zerotax::record {
 
-/// Bytes of a file that is mapped, read one after another. Past their end there are zeros, and `ended` is set.
+/// Reads the bytes of a mapped file in sequence. Reads past the end return zeros, and set `ended`.
 class ByteReader {
  public:
   ByteReader() = default;
@@ -16,7 +16,7 @@ class ByteReader {
   std::int64_t signed_number(std::size_t bytes);
   std::uint64_t leb();
   std::int64_t signed_leb();
-  /// The next so many bytes, as a reader of their own.
+  /// A reader for the next `bytes` bytes.
   ByteReader part(std::uint64_t bytes);
   void skip(std::int64_t bytes);
 

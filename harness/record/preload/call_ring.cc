@@ -35,7 +35,7 @@ constinit thread_local Writer writer [[gnu::tls_model("initial-exec")]] = {};
 
 CallArea* area = nullptr;
 CallStream* stream = nullptr;
-constinit std::atomic<bool> gave_up{false};  ///< the driver does not empty rings any more
+constinit std::atomic<bool> gave_up{false};  ///< the driver no longer empties rings
 pthread_key_t end_key;
 bool has_end_key = false;
 
@@ -58,7 +58,7 @@ std::size_t take_ring() {
   return kRings;
 }
 
-/// Another process may write to the area: once this one has stopped, it does not begin again.
+/// Whether recording has stopped. gave_up makes this final, because another process may write to the area.
 bool has_stopped() { return gave_up || area->stopped != 0; }
 
 void wake_driver() {

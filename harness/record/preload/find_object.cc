@@ -1,5 +1,5 @@
-// glibc's _dl_find_object, which files of ours call by its name. It is found at run time: the loader of another C
-// library, which our preload may meet in a child, would refuse the whole program for want of it.
+// glibc's _dl_find_object, which our files call by name. It is found at run time. In a child, our preload may meet the
+// loader of another C library, which would refuse to start a program without it.
 #include <dlfcn.h>
 
 #include "record/preload/real.h"

@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kOmitted = 0xff;
 constexpr unsigned kRelative = 0x10;  ///< to the place of the number itself
 
-/// What an address in a table lies in: nothing outside may be read.
+/// The object in which an address of a table must lie: nothing outside it may be read.
 struct Object {
   const unsigned char* begin;
   const unsigned char* end;
@@ -24,7 +24,7 @@ struct Object {
   [[nodiscard]] ByteReader from(const unsigned char* at) const { return has(at) ? ByteReader(at, end) : ByteReader(); }
 };
 
-/// Common to several functions (CIE).
+/// The part that is common to several functions (CIE).
 struct Common {
   std::uint64_t code_factor = 1;
   std::int64_t data_factor = 1;
@@ -34,7 +34,7 @@ struct Common {
   ByteReader program;
 };
 
-/// One function (FDE).
+/// The part of one function (FDE).
 struct Function {
   Common common;
   std::uint64_t begin = 0;
@@ -63,7 +63,7 @@ std::uint64_t read_pointer(ByteReader& reader, unsigned encoding) {
   return (encoding & 0x70) == kRelative ? value + place : value;
 }
 
-/// The bytes of an entry behind its length; none where it ends the table, or is longer than 4 GiB.
+/// The bytes of an entry after its length; none if the entry ends the table, or is longer than 4 GiB.
 ByteReader entry_at(const Object& object, const unsigned char* at) {
   ByteReader reader = object.from(at);
   const std::uint64_t length = reader.number(4);
@@ -79,7 +79,7 @@ bool read_common(ByteReader entry, Common& common) {
   if (version == 4) entry.skip(2);
   common.code_factor = entry.leb();
   common.data_factor = entry.signed_leb();
-  version == 1 ? entry.number(1) : entry.leb();  // the column of return addresses: kReturnColumn
+  version == 1 ? entry.number(1) : entry.leb();  // the column of return addresses, which is always kReturnColumn
   if (entry.ended()) return false;
   if (letters > 0 && augmentation[0] == 'z') {
     common.has_augmentation = true;
@@ -100,7 +100,7 @@ bool read_common(ByteReader entry, Common& common) {
   return !entry.ended();
 }
 
-/// Whether the FDE at `at` is of a function with `address` in it.
+/// Whether the function of the FDE at `at` contains `address`.
 bool read_function(const Object& object, const unsigned char* at, std::uint64_t address, Function& function) {
   ByteReader entry = entry_at(object, at);
   const unsigned char* const place = entry.at();
@@ -126,7 +126,8 @@ bool find_object(std::uint64_t address, Object& object) {
   return object.has(object.header);
 }
 
-/// The table of a linker is sorted: pairs of 32-bit distances from its own begin, a function's and its FDE's.
+/// Searches the linker's sorted table: pairs of 32-bit distances, counted from the begin of .eh_frame_hdr, to a
+/// function and to its FDE.
 bool find_function(std::uint64_t address, Function& function) {
   constexpr std::uint64_t kSortedTable = 0x3b;
   constexpr std::uint64_t kCount = 0x03;
@@ -146,7 +147,7 @@ bool find_function(std::uint64_t address, Function& function) {
     ByteReader number(table + 8 * index + 4 * half, object.end);
     return base + static_cast<std::uint64_t>(number.signed_number(4));
   };
-  std::uint64_t below = 0;  // the functions before it begin at or before the address
+  std::uint64_t below = 0;  // number of functions known to begin at or before the address
   for (std::uint64_t above = count; below < above;) {
     const std::uint64_t middle = below + (above - below) / 2;
     entry(middle, 0) <= address ? below = middle + 1 : above = middle;
@@ -155,7 +156,7 @@ bool find_function(std::uint64_t address, Function& function) {
          read_function(object, reinterpret_cast<const unsigned char*>(entry(below - 1, 1)), address, function);
 }
 
-/// Carries out the instructions of a function up to an address.
+/// Executes the instructions of a function up to an address.
 class Program {
  public:
   Program(const Common& common, FrameRules& rules) : common_(common), rules_(rules) {}
@@ -246,10 +247,10 @@ class Program {
       case 0x0f:
         rules_.cfa = {Kind::kExpression, 0, 0, expression(code)};
         return;
-      case 0x2d:  // of arm64: from here on the return address is signed, or no longer
+      case 0x2d:  // on arm64: toggles whether the return address is signed
         rules_.is_signed = !rules_.is_signed;
         return;
-      case 0x2e:  // the size of arguments, of no use here
+      case 0x2e:  // the size of arguments, which is not needed
         code.leb();
         return;
       default:

@@ -193,7 +193,7 @@ void close_now() {
 
 void close_holdings() {
   if (process == nullptr || process->pid != ::getpid() || guard.alive == 0) return;
-  // A thread that never allocated may be the one that ends the process.
+  // A thread that never allocated may end the process.
   if (state.block != nullptr || prepare(state)) on_own_stack(close_now);
 }
 

@@ -9,7 +9,7 @@ namespace zerotax::record {
 
 #if defined(__x86_64__)
 
-/// A system call of up to four arguments; what the kernel returns.
+/// Makes a system call of up to four arguments, and returns the kernel's result.
 inline long kernel_call(long number, long a, long b = 0, long c = 0, long d = 0) {
   long result = number;
   register long fourth asm("r10") = d;

@@ -14,14 +14,14 @@ constexpr std::uint32_t kLastHolder = kSites + 1;
 
 constinit LiveHeap heap;
 constinit std::atomic<std::uint64_t> early_peak{0};
-std::atomic<std::uint64_t>* peak_bytes = &early_peak;  ///< of the slot, once there is one
-std::size_t (*find_size)(void*) = nullptr;             ///< how many bytes of a block may be used
-/// The list of sites whose large blocks were counted as live, by 1 + their index. Not in the arena, where another
-/// process could make it a circle.
+std::atomic<std::uint64_t>* peak_bytes = &early_peak;  ///< in the slot, once there is one
+std::size_t (*find_size)(void*) = nullptr;             ///< returns the usable bytes of a block
+/// The list of sites whose large blocks were counted as live, by 1 + index. The list is not in the arena, where another
+/// process could make it circular.
 constinit std::atomic<std::uint32_t> first_holder{kLastHolder};
-std::atomic<std::uint32_t> next_holders[kSites];  ///< 0: not in the list
+std::atomic<std::uint32_t> next_holders[kSites];  ///< 0: the site is not in the list
 
-/// How many bytes of a block may be used. An allocator may allocate to answer (gperftools, the first time).
+/// The usable bytes of a block. An allocator may allocate memory to answer (gperftools does so the first time).
 std::uint64_t usable_size(void* block) {
   ThreadState& thread = state;
   const bool before = thread.in_allocator;

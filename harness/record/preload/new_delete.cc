@@ -20,7 +20,8 @@ namespace {
 
 enum class Owner : int { kUnknown, kAllocator, kOther };
 
-/// A library that was opened later, for a part of the program alone, is not among those of the program's start.
+/// Finds an operator in a C++ library. A library that only a part of the program opened later is not among the objects
+/// of the program's start.
 void* find_in_cpp_library(const char* symbol) {
   for (const char* library : {"libstdc++.so.6", "libc++.so.1", "libc++abi.so.1"}) {
     if (void* const found = find_in(library, symbol)) return found;

@@ -13,7 +13,7 @@
 #include "record/preload/process.h"
 #include "record/preload/state.h"
 
-// On the stack that ends at `entry`, where it keeps the registers. In own_stack_*.cc.
+// Runs work on the stack that ends at `entry`, and saves the registers there. Defined in own_stack_*.cc.
 extern "C" [[gnu::visibility("hidden")]] void zerotax_call_on_stack(void (*work)(void*), void* argument,
                                                                     zerotax::record::EntryRegisters* entry);
 
@@ -22,20 +22,20 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 constexpr std::uint32_t kStacks = 32;
-/// What our work usually takes.
+/// Bytes of stack that our work usually takes.
 constexpr std::size_t kUsualBytes = std::size_t{16} << 10;
 
 struct alignas(kLeastPageBytes) OwnStack {
   unsigned char bytes[kStackBytes - (sizeof(EntryRegisters) + 15) / 16 * 16];
-  alignas(16) EntryRegisters entry;  ///< a stack grows down from here
+  alignas(16) EntryRegisters entry;  ///< the stack grows down from here
 };
 static_assert(sizeof(OwnStack) == kStackBytes);
 
 OwnStack stacks[kStacks];
-constinit std::atomic<std::uint32_t> taken{0};   ///< a bit for each
-constinit std::atomic<std::uint32_t> backed{0};  ///< those with pages for what is usual
+constinit std::atomic<std::uint32_t> taken{0};   ///< a bit for each stack
+constinit std::atomic<std::uint32_t> backed{0};  ///< stacks whose usual bytes have pages
 
-/// The lowest that is free, so that few of them take memory; kStacks if none is.
+/// Takes the lowest free stack, so that few stacks take memory; kStacks if none is free.
 std::uint32_t take_stack() {
   std::uint32_t known = taken;
   while (known != ~std::uint32_t{0}) {
@@ -55,7 +55,7 @@ std::uint32_t wait_for_stack() {
   return index;
 }
 
-/// Their page faults are ours, whatever call of the program they come in.
+/// Allocates the stack's usual pages. Their page faults count as ours, during any call of the program.
 void back(std::uint32_t index) {
   const std::uint32_t bit = 1U << index;
   if ((backed & bit) != 0) return;
@@ -64,7 +64,7 @@ void back(std::uint32_t index) {
   backed |= bit;
 }
 
-/// As the kernel has sets of signals: bit 0 is signal 1.
+/// A set of one signal in the kernel's form: bit 0 is signal 1.
 constexpr std::uint64_t set_of(int signal) { return std::uint64_t{1} << (signal - 1); }
 
 void set_blocked(std::uint64_t wanted, std::uint64_t* before) {

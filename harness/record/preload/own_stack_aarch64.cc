@@ -1,4 +1,4 @@
-// Calls a function on another stack. The frame pointer leads back.
+// Calls a function on another stack. The frame pointer leads back to the program's stack.
 #include <cstddef>
 
 #include "record/preload/own_stack.h"

@@ -43,7 +43,7 @@ std::uint32_t take_entry(std::atomic<std::uint32_t>& used, const Entry* table, s
   return index;
 }
 
-/// Whether a program that this one becomes finds the arena as this one does.
+/// Whether the program that this process becomes by exec can find the arena.
 bool arena_is_reachable();
 
 /// The process ends now: its books are closed.

@@ -11,7 +11,7 @@
 namespace zerotax::record {
 namespace {
 
-/// NUMBER of /proc/PID/fd/NUMBER; -1 for any other path.
+/// NUMBER of a path /proc/PID/fd/NUMBER; -1 for any other path.
 int number_in(const char* path) {
   constexpr const char* kFolder = "/fd/";
   const char* const folder = std::strncmp(path, "/proc/", 6) == 0 ? std::strstr(path, kFolder) : nullptr;
@@ -22,7 +22,7 @@ int number_in(const char* path) {
   return *at == '\0' && at != folder + std::strlen(kFolder) ? number : -1;
 }
 
-/// A program may have put another file in its place.
+/// Whether a descriptor is our file: a program may have put another file under this number.
 bool is_ours(int fd, std::uint64_t magic, std::size_t bytes) {
   struct stat status {};
   std::uint64_t begins = 0;

@@ -65,8 +65,8 @@ void follow_frame_pointers(const Unwinder& end, Stack& stack) {
   std::uint64_t frame = end.frame_pointer();
   memory.move_to(end.stack_pointer());
   while (stack.depth < kFrames) {
-    std::uint64_t caller = 0;  // its frame pointer
-    std::uint64_t back = 0;    // where the function returns to
+    std::uint64_t caller = 0;  // the caller's frame pointer
+    std::uint64_t back = 0;    // the return address
     if (!memory.read(frame, caller) || !memory.read(frame + sizeof caller, back) || !is_behind_call(back)) return;
     stack.addresses[stack.depth++] = back - 1;
     if (has_frame_rules(back - 1)) return;
@@ -78,7 +78,8 @@ void follow_frame_pointers(const Unwinder& end, Stack& stack) {
 void unwind(const EntryRegisters& entry, Stack& stack) {
   Unwinder unwinder(entry);
   do {
-    // Ours are not only the innermost ones: what we call may call the program's allocator, as operator new does.
+    // Our frames are not only the innermost ones: our code may call code that calls the program's allocator, as
+    // operator new does.
     if (!is_ours(unwinder.address())) stack.addresses[stack.depth++] = unwinder.call_address();
   } while (stack.depth < kFrames && unwinder.step());
   if (stack.depth < kFrames) follow_frame_pointers(unwinder, stack);
@@ -128,7 +129,7 @@ Site* current_site(SiteKind kind) {
   on_own_stack([&] {
     Stack stack;
     stack.depth = 0;
-    // Without it no call frame information is found.
+    // Without find_object, no call frame information can be found.
     if (real.find_object != nullptr) unwind(*entry_registers(), stack);
     site = find(stack, kind);
     if (site != nullptr) return;

@@ -10,13 +10,14 @@
 namespace zerotax::record {
 namespace {
 
-/// Objects of the program's start. The dynamic linker appends those that are opened later, and unloads these alone.
+/// Number of objects at the program's start. The dynamic linker appends objects that are opened later, and unloads only
+/// these.
 std::atomic<std::size_t> at_start{0};
 
 struct Search {
   const char* symbol;
   const char* library;  ///< nullptr: in any object of the program's start
-  bool begun;           ///< ours was passed, or need not be
+  bool begun;           ///< our own object was passed, or the search includes all objects
   std::size_t visited;
   void* found;
 };
@@ -39,7 +40,7 @@ int visit(dl_phdr_info* object, std::size_t /*bytes*/, void* context) {
 
 void* find(Search search) {
   if (at_start == 0) {
-    // All objects of the start are there before anything runs.
+    // All objects of the start are loaded before any code runs.
     std::size_t objects = 0;
     const auto count = [](dl_phdr_info* /*object*/, std::size_t /*bytes*/, void* counted) {
       ++*static_cast<std::size_t*>(counted);

@@ -2,18 +2,19 @@
 
 namespace zerotax::record {
 
-// Functions of other objects, by their names. dlsym and dlopen belong to the program. One that fails leaves a text for
-// dlerror, which the program's next dlsym frees: a program whose own free asks dlsym for the next one never returns
-// from that. One that succeeds drops a text that the program has yet to ask for.
+// Finds functions of other objects by name. dlsym and dlopen are left to the program. If a dlsym of ours fails, it
+// leaves a text for dlerror, which the program's next dlsym frees. A program whose own free calls dlsym for the next
+// free would then never return. If it succeeds, it drops a text that the program has yet to read.
 
-/// The first object after ours that was loaded at the program's start and defines it, as dlsym(RTLD_NEXT) has it;
-/// nullptr if there is none.
+/// The symbol in the first object after ours that defines it, among those loaded at the program's start, as
+/// dlsym(RTLD_NEXT) finds it; nullptr if there is none.
 void* find_next(const char* symbol);
 
-/// The first of these objects, the program and ours included, as dlsym(RTLD_DEFAULT) has it.
+/// The symbol in the first of these objects, including the program and ours, as dlsym(RTLD_DEFAULT) finds it.
 void* find_first(const char* symbol);
 
-/// In a library that is loaded, at whatever time; nullptr if it is not, or does not define it.
+/// The symbol in a library, even if that was loaded later; nullptr if the library is not loaded, or does not define the
+/// symbol.
 inline constexpr const char* kCLibrary = "libc.so.6";
 void* find_in(const char* library, const char* symbol);
 

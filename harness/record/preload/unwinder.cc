@@ -5,7 +5,7 @@
 namespace zerotax::record {
 namespace {
 
-/// The numbers that an expression of DWARF works with (DWARF 5, section 2.5.1).
+/// The stack of a DWARF expression (DWARF 5, section 2.5.1).
 class Operands {
  public:
   void push(std::uint64_t value) {
@@ -16,7 +16,7 @@ class Operands {
     failed_ = failed_ || depth_ == 0;
     return failed_ ? 0 : values_[--depth_];
   }
-  /// The one that so many others lie on.
+  /// The operand with that many others above it.
   [[nodiscard]] std::uint64_t below(std::uint64_t others) {
     failed_ = failed_ || others >= depth_;
     return failed_ ? 0 : values_[depth_ - 1 - others];
@@ -31,7 +31,7 @@ class Operands {
   bool failed_ = false;
 };
 
-/// Operations of two numbers.
+/// The result of an operation with two operands.
 std::uint64_t combine(std::uint64_t operation, std::uint64_t a, std::uint64_t b, Operands& operands) {
   const auto sa = static_cast<std::int64_t>(a);
   const auto sb = static_cast<std::int64_t>(b);
@@ -73,7 +73,7 @@ std::uint64_t combine(std::uint64_t operation, std::uint64_t a, std::uint64_t b,
   }
 }
 
-/// Operations that push a constant, which follows. Returns false if it is another operation.
+/// Pushes the constant of a push operation, which follows in the code. Returns false for any other operation.
 bool push_constant(std::uint64_t operation, ByteReader& code, Operands& operands) {
   if (operation >= 0x30 && operation <= 0x4f) {
     operands.push(operation - 0x30);
@@ -152,7 +152,7 @@ bool Unwinder::evaluate(ByteReader code, std::uint64_t cfa, bool has_cfa, std::u
       case 0x23:  // plus_uconst
         operands.push(operands.pop() + code.leb());
         break;
-      case 0x28: {  // bra: forwards alone, so that each expression ends
+      case 0x28: {  // bra: forwards only, so that each expression ends
         const std::int64_t distance = code.signed_number(2);
         if (operands.pop() != 0) code.skip(distance);
         break;
@@ -205,7 +205,7 @@ bool Unwinder::step() {
   } else if (!find(rules.cfa, 0, false, cfa)) {
     return false;
   }
-  // A caller's frame lies above, but for that of an interrupted function, which may be on another stack.
+  // A caller's frame lies above, except that an interrupted function may be on another stack.
   if (!rules.is_signal_frame && !memory_.reaches(cfa)) return false;
   const Rule& back = rules.registers[kReturnColumn];
   is_whole_ = back.kind == Rule::Kind::kUndefined;
@@ -220,7 +220,7 @@ bool Unwinder::step() {
   }
   std::uint64_t return_address = caller[kReturnColumn];
   if ((known >> kReturnColumn & 1) == 0) return false;
-  // Addresses of programs have 48 bits at most; the code of authentication is in those above.
+  // A program's addresses have at most 48 bits; the authentication code is in the bits above.
   if (rules.is_signed) return_address &= (std::uint64_t{1} << 48) - 1;
   const bool moved = return_address != address() || cfa != stack_pointer();
   if (rules.registers[kStackPointer].kind == Rule::Kind::kSame) caller[kStackPointer] = cfa;

@@ -9,25 +9,26 @@
 
 namespace zerotax::record {
 
-/// The functions that are active in a thread, the innermost first. It trusts neither registers nor call frame
-/// information: it reads the thread's stack alone, and there only what the kernel hands out.
+/// The active functions of a thread, innermost first. The unwinder trusts neither registers nor call frame information.
+/// It reads only the thread's stack, and there only memory that the kernel lets it read.
 class Unwinder {
  public:
-  /// From a call of ours on.
+  /// Starts at a call of ours.
   explicit Unwinder(const EntryRegisters& entry);
 
-  /// Where the function continues: an instruction behind its call, or (`is_interrupted`) the next one to run.
+  /// The address at which the function continues: the instruction after its call, or (`is_interrupted`) the next one to
+  /// run.
   [[nodiscard]] std::uint64_t address() const { return registers_[kProgramCounter]; }
   [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
-  /// An address of the call, or of the next instruction.
+  /// An address within the call, or of the next instruction.
   [[nodiscard]] std::uint64_t call_address() const { return is_interrupted_ ? address() : address() - 1; }
-  /// The end of the stack was reached.
+  /// Whether the end of the stack was reached.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
   [[nodiscard]] std::uint64_t stack_pointer() const { return registers_[kStackPointer]; }
-  /// 0 if it is unknown.
+  /// The frame pointer; 0 if it is unknown.
   [[nodiscard]] std::uint64_t frame_pointer() const { return is_known(kFramePointer) ? registers_[kFramePointer] : 0; }
 
-  /// Goes on to the caller. Returns false if there is none, or it cannot be found.
+  /// Moves to the caller. Returns false if there is no caller, or it cannot be found.
   bool step();
 
  private:

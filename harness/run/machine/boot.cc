@@ -47,7 +47,7 @@ constexpr std::size_t kConsoleKept = 4096;
 /// A loaded machine without KVM takes half a minute.
 constexpr std::chrono::minutes kBootLimit{4};
 
-/// Where the last words of a machine that fails are to go; empty: nowhere.
+/// Path of the file for the console of a machine that fails; empty: none.
 std::string console_path() {
   const char* path = std::getenv(kConsoleVariable);
   return path == nullptr ? "" : path;
@@ -77,7 +77,7 @@ Wire make_wire() {
   return {UniqueFd(pair[0]), UniqueFd(pair[1])};
 }
 
-/// A path within an option of QEMU, where a comma ends a value.
+/// A path within an option of QEMU, where a comma ends a value and must be doubled.
 std::string in_option(const std::string& path) {
   std::string text;
   for (const char each : path) text.append(each == ',' ? 2 : 1, each);
@@ -183,7 +183,8 @@ class Machine {
       if (!up_ && std::chrono::steady_clock::now() - began > kBootLimit) fail("it did not start within 4 min");
       const bool stop = stop_requested();
       if (stop && !up_) throw Stop{};
-      // Nobody reads what the command prints any more: what it has finished it still writes to files.
+      // If nobody reads the command's output any more, the command is interrupted; it still writes finished results to
+      // files.
       if ((stop || out_failure_ != 0) && !told) told = ::write(wires_[kLine].ours.get(), "\3", 1) == 1;
     }
     int status = 0;
@@ -192,7 +193,7 @@ class Machine {
     if (!up_ && (kvm_ || console_.find("Kernel panic") != std::string::npos)) return std::nullopt;
     if (status_ < 0)
       fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
-    if (out_failure_ == EPIPE) throw std::system_error(EPIPE, std::generic_category());  // main knows it
+    if (out_failure_ == EPIPE) throw std::system_error(EPIPE, std::generic_category());  // main handles EPIPE
     if (out_failure_ != 0) cannot_write("standard output", out_failure_);
     return status_;
   }
@@ -294,8 +295,8 @@ class Machine {
   std::string line_;     ///< not yet ended
   std::string failure_;
   bool up_ = false;
-  int out_failure_ = 0;  ///< errno of a write to our standard output
-  int status_ = -1;      ///< of the command, once it has ended
+  int out_failure_ = 0;  ///< errno of a failed write to our standard output
+  int status_ = -1;      ///< the command's exit status, once it has ended
 };
 
 /// Debian's libraries for arm64, which cmake/sysroot.sh unpacks.

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The words of guest_init.c's struct job.
+/// The words of struct job in guest_init.c.
 std::string job_of(const GuestProgram& program) {
   std::string job;
   const auto add = [&](const std::string& word) { job.append(word).append(1, '\0'); };

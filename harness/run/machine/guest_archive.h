@@ -7,11 +7,11 @@
 
 namespace zerotax::machine {
 
-/// A random token, by which the first process knows its machine (guest_init.c). Throws MachineError.
+/// A random token, by which the first process recognizes its machine (guest_init.c). Throws MachineError.
 std::string new_token();
 
-/// The files that the kernel unpacks: the first process, its token and its job, and modules. Throws MachineError if
-/// this build has no zerotax-guest-init.
+/// The archive that the kernel unpacks: the first process, its token and its job, and modules. Throws MachineError if
+/// this build lacks zerotax-guest-init.
 std::string archive_for(const GuestKernel& kernel, const GuestProgram& program, const std::string& token);
 
 }  // namespace zerotax::machine

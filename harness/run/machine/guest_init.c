@@ -2,8 +2,8 @@
 // command as the user who asked for it, reports its exit status, and switches the machine off. Static, without an
 // allocator of its own.
 //
-// By hand it does nothing: it would mount over /dev and switch this machine off. The archive that the kernel unpacks
-// has a random /token, which the kernel's command line repeats (is_own_machine).
+// If it is run by hand, it does nothing: it would mount over /dev and switch this machine off. The archive that the
+// kernel unpacks contains a random /token, which the kernel's command line repeats (is_own_machine).
 //
 // The archive has beside it /modules/ and /job: words that end with zero bytes, see struct job.
 // Three ports of virtio-serial lead out: the command's standard output and standard error, and a line: we say "up",
@@ -235,7 +235,7 @@ static void note_end(int signal) {
   child_ended = 1;
 }
 
-/// Reads a whole file that is smaller than `bytes`; false if it is not there, or is larger.
+/// Reads a whole file that is smaller than `bytes`; false if the file does not exist, or is larger.
 static bool read_text(const char* path, char* text, size_t bytes) {
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   size_t length = 0;
@@ -248,7 +248,7 @@ static bool read_text(const char* path, char* text, size_t bytes) {
 
 /// Whether the kernel's command line has the option with this token.
 static bool is_booted_with(const char* token) {
-  enum { kLineBytes = 8192 };  // twice the most of any architecture
+  enum { kLineBytes = 8192 };  // twice the maximum of any architecture
   char text[kLineBytes], option[kTokenOptionBytes];
   snprintf(option, sizeof option, "%s%s", kTokenOption, token);
   if (!read_text("/proc/cmdline", text, sizeof text)) return false;
@@ -259,8 +259,8 @@ static bool is_booted_with(const char* token) {
   return false;
 }
 
-/// Whether this is the first process of a machine that zerotax booted: of the machine itself, not of a container in it,
-/// with the token of its archive on the kernel's command line.
+/// Whether this is the first process of a machine that zerotax booted. It must be the first process of the machine
+/// itself, not of a container, and the kernel's command line must contain the token of its archive.
 static bool is_own_machine(void) {
   enum { kInitialPidNamespace = (int)0xEFFFFFFC };  // PROC_PID_INIT_INO, linux/proc_ns.h
   char token[kTokenDigits + 2];

@@ -24,7 +24,7 @@ constexpr unsigned kMostCpus = 64;
       "needed, as in --on vm:bookworm,thp=never");
 }
 
-/// Whether the kernel takes it for one word of its command line.
+/// Whether the kernel reads a text as one word of its command line.
 bool is_one_word(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char each) { return each > ' ' && each < 0x7F && each != '"'; });
 }

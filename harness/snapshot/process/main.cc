@@ -32,7 +32,7 @@ void* pointer_to(zerotax::AddressRange range) {
   ::_exit(3);
 }
 
-/// Where an exception cannot reach main: in a thread, or while threads run that nobody can join.
+/// Ends the process for an exception that cannot reach main: in a thread, or while threads run that nobody can join.
 [[noreturn]] void fail_at_once() {
   std::fputs("fork-snapshot: there is too little memory for it, or no further thread is allowed\n", stderr);
   std::fflush(stdout);

@@ -1,7 +1,7 @@
-/* Fills memory of every alignment with bytes by memset, and verifies each of them: filler PASSES. It says "ready" and waits for
- * a line first, and again in the end. It runs once for each of the settings below, which make glibc take another variant of
- * memset where the processor has it. It prints how often memset was called, with zero and with other bytes, and how many
- * calls left a wrong byte. */
+/* Fills memory of every alignment with bytes by memset, and verifies each of them: filler PASSES. It prints "ready" and
+ * waits for a line first, and again in the end. It runs once per setting below, each of which makes glibc use another
+ * variant of memset where the processor has it. It prints how often memset was called, with zero and with other bytes,
+ * and how many calls left a wrong byte. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +33,11 @@ static void expect(const unsigned char* from, const unsigned char* to, unsigned 
   for (; from < to; ++from) *bad += *from != byte;
 }
 
-/* In assembly that no compiler replaces by stores of its own: -fno-builtin. */
+/* Calls memset: with -fno-builtin, the compiler does not replace the call by stores of its own. */
 __attribute__((noinline)) static void fill_here(unsigned char* block, int byte, size_t bytes) { memset(block, byte, bytes); }
 
 static void check(unsigned char* block, int byte, size_t bytes) {
-  /* Another byte everywhere, and in the registers that a memset that goes wrong would store. */
+  /* Fills everything with another byte, also the registers that a faulty memset would store. */
   for (unsigned char* at = block - GUARD; at < block + bytes + GUARD; ++at) *at = 0x5a;
   fill_here(block, byte, bytes);
   int bad = 0;

@@ -1,6 +1,6 @@
-// Starts processes and threads, each of which fills memory with zeros and verifies it: starter ROUNDS. It says "ready"
-// and waits for a line first, and again in the end. It prints how many of each kind it started, how many could not be
-// started, and how many found a wrong byte or died.
+// Starts processes and threads, each of which fills memory with zeros and verifies them: starter ROUNDS. The program
+// prints "ready" and waits for a line first, and again in the end. It prints per kind how many it started, how many
+// could not be started, and how many found a wrong byte or died.
 
 #include <pthread.h>
 #include <spawn.h>

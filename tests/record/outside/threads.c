@@ -1,4 +1,5 @@
-/* Starts many threads that clear memory now and then: threads NUMBER. It says "ready", and ends when it has got a line. */
+/* Starts many threads that clear memory now and then: threads NUMBER. The program prints "ready", and ends after it
+ * reads a line. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

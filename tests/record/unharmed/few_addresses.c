@@ -1,4 +1,4 @@
-// Limits its addresses to so many MiB (RLIMIT_AS), and says how many MiB malloc still gives.
+// Limits its address space to a number of MiB (RLIMIT_AS), and prints how many MiB malloc still provides.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

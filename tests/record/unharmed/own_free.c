@@ -1,4 +1,4 @@
-// Has a free of its own that asks dlsym for the next one; dlsym may free what dlerror was to report.
+// Has a free of its own that calls dlsym for the next free; dlsym may free the text that dlerror has yet to report.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

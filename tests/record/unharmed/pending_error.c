@@ -1,5 +1,5 @@
-// Calls a plugin that has a C++ library of its own, and allocates by operator new, before it asks why another library
-// could not be opened.
+// Opens a missing library, and asks for the reason only after a plugin with a C++ library of its own has allocated by
+// operator new.
 #include <dlfcn.h>
 #include <stdio.h>
 

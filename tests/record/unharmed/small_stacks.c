@@ -1,5 +1,6 @@
-// Allocates, clears and frees on a handler's stack of 8 KiB ("handler"), or a coroutine's of 4 KiB ("coroutine"). Below
-// both is nothing. "depth": says how many bytes of a large stack that took.
+// Allocates, clears and frees on a handler's stack of 8 KiB ("handler"), or on a coroutine's stack of 4 KiB
+// ("coroutine"). Nothing is mapped below either stack. With "depth", it prints how many bytes of a large stack the same
+// work takes.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

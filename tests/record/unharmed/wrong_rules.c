@@ -1,5 +1,5 @@
-// Allocates below functions whose call frame information, or whose frame pointer, leads anywhere: to addresses that
-// nobody has, that nobody may read, of the kernel, behind the end of a file, and back to where it came from.
+// Allocates below functions whose call frame information, or whose frame pointer, leads to a wrong address. The address
+// is unmapped, unreadable, the kernel's, beyond the end of a file, or that of the same frame.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -24,9 +24,9 @@ void by_unknown_rule(uintptr_t, Function);
 asm(".text\n"  //
     BEGIN("by_register") "mov %rdi, %rbx\n.cfi_def_cfa %rbx, 16\n" CALL END BEGIN(
         "by_frame_pointer") "mov %rdi, %rbp\n.cfi_def_cfa %rbp, 16\n" CALL END
-        // DW_CFA_def_cfa_expression: rbx + 0, and the word there
+        // DW_CFA_def_cfa_expression: the word at rbx + 0
         BEGIN("by_word") "mov %rdi, %rbx\n.cfi_escape 0x0f, 3, 0x73, 0, 0x06\n" CALL END
-            // DW_CFA_expression: the return address lies where rbx leads to
+            // DW_CFA_expression: the return address is at the address in rbx
             BEGIN("by_saved_register") "mov %rdi, %rbx\n.cfi_def_cfa %rsp, 32\n.cfi_escape 0x10, 16, 2, 0x73, 0\n" CALL
                 END BEGIN("by_unknown_rule") "mov %rdi, %rbx\n.cfi_escape 0x0f, 3, 0x73, 0, 0xe0\n" CALL END);
 
@@ -46,7 +46,7 @@ int main(void) {
   unlink(name);
   if (file < 0 || ftruncate(file, 100)) return 3;
   char* behind = mmap(0, 16384, PROT_READ, MAP_SHARED, file, 0);
-  // push %rbp; mov %rdi, %rbp; call *%rsi; pop %rbp; ret: without call frame information
+  // push %rbp; mov %rdi, %rbp; call *%rsi; pop %rbp; ret. This code has no call frame information.
   static const unsigned char kCode[] = {0x55, 0x48, 0x89, 0xfd, 0xff, 0xd6, 0x5d, 0xc3};
   void* made = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED || behind == MAP_FAILED || made == MAP_FAILED) return 3;
