@@ -100,7 +100,7 @@ void match_settings(CheckSubject& subject, bool force) {
   }
   announce_variables(
       subject.path, allocator.name, env,
-      fmt::format("to set it yourself, give --env {}:KEY=VALUE; to leave it out, --force", allocator.name));
+      fmt::format("to set it yourself, give --env {}:KEY=VALUE; to leave it out, give --force", allocator.name));
   allocator.env = env;
   subject.notes.push_back(fmt::format("Measured with {}, as the baseline was.", env_text(env)));
 }

@@ -71,10 +71,10 @@ void check_tested(const std::vector<Result>& results) {
   if (ended > 0) {
     throw MachineError(fmt::format("the suite ended without a verdict on {}",
                                    format_counted(static_cast<std::uint64_t>(ended), "promise")),
-                       "see how it ended in the table, and whether the command of --under runs other static programs");
+                       "the table shows how it ended; check whether the command of --under runs other static programs");
   }
   if (is_nothing_tested(results)) {
-    throw MachineError("no promise could be tested here", "see in the table what is missing");
+    throw MachineError("no promise could be tested here", "the table shows what is missing");
   }
 }
 

@@ -216,7 +216,7 @@ const Subcommand command(
       add_json(arguments, options->json);
       arguments
           .option("--faults", options->faults,
-                  "write each fault to this file, one line of JSON each; to a pipe or - as it happens")
+                  "write one line of JSON per fault to this file; to a pipe or -, as faults happen")
           .path();
       arguments.option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file").path();
       arguments

@@ -69,7 +69,7 @@ void BoundedLog::open() {
     throw UsageError(fmt::format("{} is not a regular file", path_), "give a file; --json - writes to standard output");
   }
   if (try_lock(fd_.get()) == LockResult::kHeld) {
-    throw UsageError(fmt::format("{} writes {}", lock_holder(fd_.get()), path_), "give each its own file");
+    throw UsageError(fmt::format("{} writes {}", lock_holder(fd_.get()), path_), "give each command its own file");
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   size_ = whole_lines(fd_.get(), size);

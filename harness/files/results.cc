@@ -56,7 +56,7 @@ UniqueFd lock_results(const std::string& folder) {
       break;
     case LockResult::kHeld:
       throw UsageError(fmt::format("{} measures into the folder {}", lock_holder(fd.get()), folder),
-                       "wait for its end, or end it, then resume");
+                       "wait until it ends, or end it; then resume");
     case LockResult::kNoLocks:
       print_text(stderr, "zerotax: {} cannot be locked ({}): let no other command resume it meanwhile\n", folder,
                  std::strerror(errno));

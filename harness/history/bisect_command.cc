@@ -122,7 +122,7 @@ ExitStatus bisect_versions(BisectOptions options, const Arguments& arguments) {
     if (options.json != "-" && options.report != "-") {
       print_lines(stdout, bisect_text(request, found, known));
       if (outcome && options.report.empty())
-        print_text("\nThe draft of a report: add --report FILE (nothing is built again)\n");
+        print_text("\nTo get the draft of a report, add --report FILE (nothing is built again)\n");
     }
     if (!found.complete) {
       say_interrupted("the same command again builds only what is missing");

@@ -127,7 +127,7 @@ Recipe CommonOptions::chosen_recipe() const {
     }
     Recipe chosen = recipe_of(recipe);
     for (const auto* patterns : {&chosen.libraries, &chosen.beside, &chosen.keep}) {
-      check_within(*patterns, fmt::format("correct the recipe {}: relative paths, or {{build}}/FILE", recipe));
+      check_within(*patterns, fmt::format("use relative paths or {{build}}/FILE in the recipe {}", recipe));
     }
     return chosen;
   }
@@ -149,7 +149,7 @@ Grid CommonOptions::grid() const {
     for (const std::string& word : words) {
       if (valid_utf8(word) != word) {
         throw UsageError(fmt::format("the word '{}' of the command is not UTF-8, which documents need", word),
-                         "give it a name that is");
+                         "use a name in UTF-8");
       }
     }
     grid.command =

@@ -183,7 +183,7 @@ std::string FileReader::spawn() {
   if (::poll(&greeting, 1, kStartMs) == 1 && socket_.receive(nullptr)) return "";
   const std::string why = why_ended();
   end("", false);
-  return fmt::format("read-files, which reads program files, ended at its start: {}", why);
+  return fmt::format("read-files, which reads program files, ended when it started: {}", why);
 }
 
 bool FileReader::run() {
@@ -204,10 +204,10 @@ std::string FileReader::why_ended() const {
     const timespec pause{0, 1'000'000};
     ::nanosleep(&pause, nullptr);
   }
-  if (info.si_pid == 0) return "reading it went wrong";
-  if (info.si_code != CLD_EXITED) return fmt::format("reading it ended the reader ({})", signal_name(info.si_status));
+  if (info.si_pid == 0) return "it could not be read";
+  if (info.si_code != CLD_EXITED) return fmt::format("its reader died ({})", signal_name(info.si_status));
   if (info.si_status == kReadNoMemory) return fmt::format("reading it takes more than {} MiB", kReadMemory >> 20);
-  return fmt::format("reading it ended the reader (status {})", info.si_status);
+  return fmt::format("its reader failed (status {})", info.si_status);
 }
 
 void FileReader::end(const std::string& why, bool certainly) {

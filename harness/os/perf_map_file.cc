@@ -81,7 +81,7 @@ PerfMapFile::Read PerfMapFile::read(std::string& text) {
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const bool anew = size < offset_;
   if (anew && ++begun_again_ > kMostBegun) {
-    problem_ = "it was begun again too often: it is no longer read";
+    problem_ = "it was started again too often and is no longer read";
     return Read::kNothing;
   }
   if (anew) offset_ = 0;

@@ -36,7 +36,7 @@ RecordedPages recorded_pages(const CallsFile& file, std::size_t process, std::ui
   const auto block_of = [&](const Event& event, const char* what) {
     if (event.first >= count) {
       file.damaged(fmt::format("process {}, event {}", process, number),
-                   fmt::format("{} of a block that is not there", what));
+                   fmt::format("{} of a block that does not exist", what));
     }
     return count - 1 - event.first;
   };
@@ -76,7 +76,7 @@ RecordedPages recorded_pages(const CallsFile& file, std::size_t process, std::ui
 
 void check_memory(const CallsFile& file, std::size_t process, std::uint64_t event, std::size_t bytes) {
   if (record::shared_array_bytes + bytes <= kMostBytes) return;
-  throw UsageError(fmt::format("{} takes more than {} of memory to be read (process {}, event {}): too many blocks at "
+  throw UsageError(fmt::format("reading {} takes more than {} of memory (process {}, event {}): too many blocks at "
                                "once, or too many ranges of pages",
                                file.path(), format_size(kMostBytes), process, event),
                    "record a shorter part of the program: zerotax record --calls FILE --calls-limit SIZE");

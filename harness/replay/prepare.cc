@@ -208,7 +208,7 @@ void Preparation::allocate(const Event& event) {
 
 std::uint32_t Preparation::slot_of(std::uint64_t age) const {
   const auto found = age < blocks.count ? blocks.find(blocks.count - 1 - age) : std::nullopt;
-  if (!found) wrong("a block that is not there, or was freed before");
+  if (!found) wrong("a block that does not exist or was freed before");
   return *found;
 }
 

@@ -32,7 +32,7 @@ PreparedFile::PreparedFile(std::string path, std::uint32_t processes)
 void PreparedFile::write(std::uint64_t offset, const void* from, std::size_t bytes) {
   if (offset + bytes > most_bytes_) {
     throw MachineError(
-        fmt::format("{} takes more than {}, half of the space that is free there", path_, format_size(most_bytes_)),
+        fmt::format("{} takes more than {}, half of the free space there", path_, format_size(most_bytes_)),
         kMoreSpace);
   }
   std::size_t done = 0;

@@ -51,7 +51,7 @@ std::string sentence(const Errors& errors, const std::string& allocator) {
       words.push_back(**error == 0 ? fmt::format("{} 0", name) : fmt::format("{} {:+.1f} %", name, **error * 100));
   }
   if (words.empty()) {
-    return fmt::format("How well replay predicts is unknown: of {}, as recorded, nothing was counted: {}.", allocator,
+    return fmt::format("How well replay predicts is unknown: nothing was counted under {}, as recorded: {}.", allocator,
                        errors.zero_fill_faults.why());
   }
   return fmt::format("Replay under {}, as recorded, differs from the recorded run by: {}.", allocator,

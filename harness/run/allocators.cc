@@ -106,7 +106,7 @@ void check_name(const std::string& name) {
   if (name.size() > kLongest) refuse(fmt::format(": it has more than {} characters", kLongest));
   // Documents are read again, and cannot hold bytes that are not UTF-8.
   if (valid_utf8(name) != name) refuse(": it is not UTF-8");
-  if (printable(name) != name) refuse(": it has a control character, or one without a shape");
+  if (printable(name) != name) refuse(": it has a control character or an invisible one");
   if (name.starts_with('-')) refuse(": it starts like an option");
   if (name.empty() || name == "." || name == ".." || name.find_first_of(":/ ,\"\\") != std::string::npos) refuse("");
 }
@@ -128,7 +128,7 @@ Allocator parse_allocator(const std::string& word) {
     allocator.probe = probe_folder() + "/bench-glibc";
     allocator.preload = tidy_path(path);
     check_utf8(fmt::format("the path '{}'", *allocator.preload), *allocator.preload,
-               "link the library to a path that is");
+               "link the library to a path in UTF-8");
     return allocator;
   }
   const auto& all = builtin_allocators();
@@ -240,7 +240,7 @@ EnvWord parse_env_word(const std::string& word) {
   }
   EnvWord parsed{word.substr(0, colon), word.substr(colon + 1, equals - colon - 1), word.substr(equals + 1)};
   check_variable(parsed.key, parsed.allocator);
-  check_utf8(fmt::format("--env '{}'", word), word, "give a value that is");
+  check_utf8(fmt::format("--env '{}'", word), word, "give a value in UTF-8");
   return parsed;
 }
 

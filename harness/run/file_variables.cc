@@ -116,7 +116,7 @@ void announce_variables(const std::string& file, const std::string& name, const 
   std::string words;
   for (const auto& [key, value] : env) {
     if (!may_set(key, value)) {
-      throw UsageError(fmt::format("{} sets {} for {}, but a file may not choose code or files by it", file,
+      throw UsageError(fmt::format("{} sets {} for {}, but a file may not choose code or files by a variable", file,
                                    one_line(fmt::format("{}={}", key, value)), name),
                        remedy);
     }

@@ -56,7 +56,8 @@ void announce_allocator(const std::string& file, const Allocator& allocator) {
   if (!allocator.preload) return;
   const std::string& library = *allocator.preload;
   if (!library.starts_with('/')) {
-    throw UsageError(fmt::format("the plan names the library {}, which is no absolute path", library), kMeasureAgain);
+    throw UsageError(fmt::format("the plan names the library {}, which is not an absolute path", library),
+                     kMeasureAgain);
   }
   for (const std::string& each : {file, library}) {
     std::error_code failure;

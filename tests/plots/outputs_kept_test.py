@@ -87,7 +87,7 @@ def test_a_bill_fills_no_folder_of_others(tmp_path, out):
 @pytest.mark.parametrize("name", ["../xz", "/tmp/xz", "..", "a b", ""])
 def test_a_program_of_a_bill_names_no_other_folder(tmp_path, name):
     done = bill(tmp_path, "--out", "out", name=name)
-    assert done.returncode == 2 and "is no name of a program" in done.stderr and not (tmp_path / "out").exists()
+    assert done.returncode == 2 and "is not a program's name" in done.stderr and not (tmp_path / "out").exists()
 
 
 def test_a_document_replaces_one_of_its_kind(tmp_path):

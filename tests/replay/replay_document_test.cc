@@ -101,7 +101,7 @@ TEST(ReplayVerdict, OfAReplayThatFailedNoDifferenceIsSaid) {
   add_verdict(replay);
   EXPECT_EQ(
       replay.prediction,
-      "How well replay predicts is unknown: of glibc, as recorded, nothing was counted: 'glibc' did not end within "
+      "How well replay predicts is unknown: nothing was counted under glibc, as recorded: 'glibc' did not end within "
       "0.005 s.");
 }
 

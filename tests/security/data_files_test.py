@@ -163,7 +163,7 @@ def test_the_library_of_a_plan_is_printed(tmp_path, trap, results):
 def test_a_library_beside_the_plan_is_refused(tmp_path, trap, results):
     folder = with_library(tmp_path, results, "./trap.so")
     shutil.copy(trap, folder)
-    refused(zerotax("run", "--resume", folder, cwd=folder), "no absolute path")
+    refused(zerotax("run", "--resume", folder, cwd=folder), "not an absolute path")
     assert not is_sprung(trap)
 
 

@@ -254,7 +254,7 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
                            format_counted(record.processes.size() - processes_.size(), "process", "processes"));
   }
   if (too_large_) {
-    missing += fmt::format("; the recording stopped, for the blocks that the program has take more than {} here",
+    missing += fmt::format("; the recording stopped, because the program's blocks take more than {} here",
                            format_size(kMostEncoderBytes));
   } else if (all.limited) {
     missing += "; the recording stopped at --calls-limit";

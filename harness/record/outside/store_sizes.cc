@@ -99,8 +99,7 @@ StoringFunctions storing_functions(const std::string& path) {
   const std::map<std::uint64_t, Known> functions = known_functions(file, file_id(path));
   StoringFunctions found;
   if (functions.size() > kMostOfFile) {
-    found.unwatched.push_back(
-        fmt::format("functions of a file that has more than {} with names like memset", kMostOfFile));
+    found.unwatched.push_back(fmt::format("functions of a file with more than {} names like memset", kMostOfFile));
     return found;
   }
   for (const auto& [offset, function] : functions) {

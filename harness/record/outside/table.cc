@@ -164,8 +164,7 @@ std::string store_sizes_text(const Record& record) {
   }
   if (!sizes.callers.empty()) text += table.text();
   if (sizes.unwatched.empty()) return text;
-  return text + wrap(fmt::format("Calls of {}, if there are any, are missing: no instruction that these begin with "
-                                 "takes a breakpoint safely.",
+  return text + wrap(fmt::format("Calls of {}, if there are any, are missing, because no breakpoint is safe there.",
                                  fmt::join(sizes.unwatched, ", ")));
 }
 

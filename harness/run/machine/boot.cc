@@ -341,11 +341,11 @@ int run_in_machine(const MachinePlace& place, const GuestProgram& program) {
     if (const auto status = machine.run()) return *status;
     if (kvm) {
       kvm = false;
-      print_text(stderr, "zerotax: it does not start on this KVM: trying without ({})\n", kEmulated);
+      print_text(stderr, "zerotax: the machine does not start on this KVM: trying without ({})\n", kEmulated);
       continue;
     }
     if (i >= kTries) machine.fail("it panicked each time");
-    print_text(stderr, "zerotax: its kernel panicked while it booted: trying again\n");
+    print_text(stderr, "zerotax: the machine's kernel panicked while it booted: trying again\n");
   }
 }
 

@@ -44,7 +44,7 @@ std::string job_of(const GuestProgram& program) {
 std::string new_token() {
   std::array<unsigned char, kTokenDigits / 2> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw MachineError(fmt::format("there are no random numbers: {}", std::strerror(errno)), "try again later");
+    throw MachineError(fmt::format("random numbers are unavailable: {}", std::strerror(errno)), "try again later");
   }
   return fmt::format("{:02x}", fmt::join(bytes, ""));
 }

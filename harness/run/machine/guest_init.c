@@ -278,7 +278,7 @@ static bool is_own_machine(void) {
 
 int main(void) {
   if (!is_own_machine()) {
-    fputs("zerotax-guest-init: only a virtual machine that zerotax boots (--on vm:RELEASE) starts this\n", stderr);
+    fputs("zerotax-guest-init: this runs only in a virtual machine that zerotax boots (--on vm:RELEASE)\n", stderr);
     return 2;
   }
   mkdir("/dev", 0755);

@@ -34,7 +34,7 @@ void* pointer_to(zerotax::AddressRange range) {
 
 /// Ends the process for an exception that cannot reach main: in a thread, or while threads run that nobody can join.
 [[noreturn]] void fail_at_once() {
-  std::fputs("fork-snapshot: there is too little memory for it, or no further thread is allowed\n", stderr);
+  std::fputs("fork-snapshot: there is too little memory, or no further thread is allowed\n", stderr);
   std::fflush(stdout);
   ::_exit(3);
 }
