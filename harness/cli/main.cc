@@ -63,7 +63,8 @@ int fail_to_write(int error) {
 
 /// Ends the process for an exception that nothing can catch, such as one from a destructor. Allocates nothing.
 [[noreturn]] void end_at_once() {
-  const char* why = "zerotax: an exception ended zerotax, which is a defect: please report it with the command line\n";
+  const char* why =
+      "zerotax: an exception ended the command, a defect in zerotax: please report it with the command line\n";
   try {
     if (const std::exception_ptr present = std::current_exception()) std::rethrow_exception(present);
   } catch (const std::bad_alloc&) {

@@ -105,8 +105,8 @@ TEST_F(CallsFiles, HostileCallsAreRefused) {
   const auto expect = [&](const Events& events, const std::string& words) {
     EXPECT_NE(refusal(events).find(words), std::string::npos) << refusal(events) << " lacks " << words;
   };
-  expect(Events().add(kFree, 0), "not there");
-  expect(Events().add(kMalloc, 1).add(kFree, 7), "not there");
+  expect(Events().add(kFree, 0), "does not exist");
+  expect(Events().add(kMalloc, 1).add(kFree, 7), "does not exist");
   expect(Events().add(kMalloc, 1).add(kFree, 0).add(kFree, 0), "freed before");
   expect(Events().add(kMalloc, 1).add(kRealloc, 1, {2}).add(kFree, 1), "freed before");
   expect(Events().add(kMalloc, std::uint64_t{1} << 63), "9223372036854775808 bytes");
@@ -116,7 +116,7 @@ TEST_F(CallsFiles, HostileCallsAreRefused) {
   expect(Events().add(kThread, 1).add(kMalloc, 1).add(kEnd, 0).add(kThread, 1), "had ended");
   expect(Events().add(kThread, 1).add(kMalloc, 1).add(kEnd, 0).add(kMalloc, 1), "no thread");
   expect(Events().add(kMalloc, 1 << 20).add(kTouched, 0, {1, 0, 1000}), "beyond the end");
-  expect(Events().add(kMalloc, 1 << 20).add(kTouched, 3, {0}), "not there");
+  expect(Events().add(kMalloc, 1 << 20).add(kTouched, 3, {0}), "does not exist");
   expect(Events().add(kMap, 4096).add(kFree, 0), "what the program mapped");
   expect(Events().add(kMalloc, 4096).add(kUnmap, 0), "no such mapping");
   expect(Events().add(kMap, 4096).add(kReturn, 0, {0, 100}), "no such pages");

@@ -61,7 +61,7 @@ def test_a_small_file_that_takes_gigabytes_is_refused(name, tmp_path):
     assert status == 2, said
     # Progress precedes the message.
     error = said.splitlines()[-1]
-    assert "x.calls takes more than 768 MiB of memory to be read" in error and "--calls-limit" in error, said
+    assert "x.calls takes more than 768 MiB of memory (process" in error and "--calls-limit" in error, said
     assert peak < 1024 * MIB, f"{peak >> 20} MiB"
 
 
