@@ -56,7 +56,7 @@ def keep(out: Path, program: dict, result: dict) -> None:
 def check_folder(out: Path) -> None:
     """Raises ResultsError if the folder has anything that an earlier run did not leave there."""
     if out.exists() and not out.is_dir():
-        raise ResultsError(f"{out}: is not a folder; give another with --out")
+        raise ResultsError(f"{out}: is not a folder; give a folder that you can write with --out")
     check_replaceable(out / "bill.json", is_document(SCHEMA))
     for each in out.glob("programs/*.json"):
         check_replaceable(each, is_of_program)
