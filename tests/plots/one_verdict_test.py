@@ -45,6 +45,10 @@ DRAWING = {
     ("policies.py", "value < 0.016"),
     ("heat.py", "abs(norm(value) - 0.5) > 0.4"),  # white words on a dark cell
     ("recv_buffer.py", "width <= 1.6"),  # inches
+    ("printable.py", "number <= 65535"),  # kinds of characters, and of their escapes
+    ("printable.py", "number < 128"),
+    ("printable.py", "number == 13"),
+    ("printable.py", "56448 <= number <= 56575"),
     ("years.py", "at > MARGIN"),  # room for another band on the line
     ("validate.py", "len(text) <= LONGEST"),  # a line of its own
 }

@@ -1,6 +1,6 @@
 // Instructions of arm64, by the encodings in the Arm Architecture Reference Manual (DDI 0487, chapter C4).
-// arch/arm64/kernel/probes/decode-insn.c, read in Linux 6.12 and newer, determines how the kernel treats an instruction
-// with a breakpoint. arm_probe_decode_insn() emulates branches and adr. It refuses loads of literals, exclusive loads
+// arch/arm64/kernel/probes/decode-insn.c, read in Linux 6.12, determines how the kernel treats an instruction with a
+// breakpoint. arm_probe_decode_insn() emulates branches and adr. It refuses loads of literals, exclusive loads
 // and stores, and the three instructions of a memory copy or set (FEAT_MOPS), which must stand side by side. Older
 // kernels do not know the last group, and emulated the first group wrongly. So only arithmetic between registers
 // qualifies.

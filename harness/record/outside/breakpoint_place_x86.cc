@@ -1,12 +1,12 @@
-// Instructions of x86-64, as in the Intel SDM, volume 2. arch/x86/kernel/uprobes.c, read in Linux 6.12 and in the
-// newest version, determines how the kernel treats an instruction with a breakpoint. Both versions emulate more
-// instructions than 5.10 (uprobe_init_insn, branch_setup_xol_ops, push_setup_xol_ops, default_xol_ops):
+// Instructions of x86-64, as in the Intel SDM, volume 2. arch/x86/kernel/uprobes.c determines how the kernel treats an
+// instruction with a breakpoint (uprobe_init_insn, branch_setup_xol_ops, push_setup_xol_ops, default_xol_ops). One
+// recent version of that file was read. The rules below are stricter, so that they also hold for older versions:
 //
 // - The kernel decides by the first opcode byte, after the prefixes. After VEX, EVEX and XOP that byte belongs to
 //   another table: 7a of EVEX map 2 is vpbroadcastb, but is taken for jp. So none of these instructions is a place.
 // - The kernel refuses the prefixes LOCK, CS, DS, ES and SS, and a call or jump with the prefix 66.
 // - The kernel rewrites operands that are relative to the instruction, and emulates jumps, calls, pushes and NOPs.
-//   Since Linux 6.18 a NOP of 5 bytes, later also one of 10, becomes a call. Among these, only a push is a place.
+//   Recent versions turn a NOP of 5 or 10 bytes into a call. Among these, only a push is a place.
 // - The kernel executes all other instructions in a copy, by one single step. A `rep` takes more than one step.
 
 #include <algorithm>
