@@ -9,8 +9,8 @@ import subprocess
 import textwrap
 
 import pytest
-from conftest import MIB, NOBODY, SOURCE, ZEROTAX, clean_environment, open_to_nobody, skip_if_unreadable, zerotax
-from recording import KNOWN, PROGRAMS, record
+from conftest import NOBODY, SOURCE, ZEROTAX, clean_environment, skip_if_unreadable, zerotax
+from recording import KNOWN, record
 
 root_only = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
 NOBODY_ID = 65534

@@ -110,7 +110,7 @@ def _busy():
 
 
 def half_written(folder):
-    """Files in a folder of results that are not what a reader may find there: unfinished ones, and JSON that is none."""
+    """Files in a folder of results that are not what a reader may find there: unfinished files, and damaged JSON."""
     found = []
     for path in folder.rglob("*"):
         if path.name.endswith((".new", ".tmp")):
@@ -141,7 +141,7 @@ def kill_at_random(name, number, delay_s, folder, project, busy):
                           start_new_session=True) as run:
         time.sleep(delay_s)
         run.send_signal(number)
-        if number == signal.SIGSTOP:  # continued, it goes on, and can be ended
+        if number == signal.SIGSTOP:  # once continued, it runs again and can be ended
             time.sleep(0.2)
             run.send_signal(signal.SIGCONT)
             run.send_signal(signal.SIGTERM)
