@@ -136,7 +136,7 @@ TEST(Prometheus, SumsGrowAndLabelsAreEscaped) {
   sums.add(made);
   sums.add(made);
   const std::string text = sums.text(1'000);
-  EXPECT_NE(text.find("zerotax_minor_faults_total{command=\"a\\\"b\\\\c\\nd\"} 30\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("zerotax_minor_faults_total{command=\"a\\\"b\\\\c\\\\nd\"} 30\n"), std::string::npos) << text;
   EXPECT_NE(text.find("zerotax_machine_faults_total 2000\n"), std::string::npos) << text;
   EXPECT_NE(text.find("zerotax_top_samples_total 2\n"), std::string::npos) << text;
 }
