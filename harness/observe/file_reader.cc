@@ -99,6 +99,8 @@ std::string FileReader::why_unread(const ForeignFile& file) {
   return !file.why.empty() ? file.why : unavailable_;
 }
 
+bool is_own_process(pid_t pid) { return pid == ::getpid() || pid == FileReader::shared().pid(); }
+
 std::string unread_files_lines() { return FileReader::shared().problem_lines(); }
 
 std::string FileReader::problem_lines() {

@@ -125,4 +125,7 @@ class ReadClient {
   std::vector<Part> parts_;
 };
 
+/// Whether a process is this one or its reader, which are no part of what is watched.
+bool is_own_process(pid_t pid);
+
 }  // namespace zerotax

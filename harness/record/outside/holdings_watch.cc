@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "observe/file_reader.h"
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_info.h"
@@ -69,7 +70,7 @@ void HoldingsWatch::work() {
 
 /// `ran_before`: what it holds now is no growth.
 void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
-  if (pid == ::getpid()) return;
+  if (is_own_process(pid)) return;
   const auto parts = resident_parts(pid);
   const auto facts = process_facts(pid);
   if (!facts || !parts) return;
@@ -192,7 +193,7 @@ void HoldingsWatch::find_children() {
     const std::string ours = process_program(::getpid());
     for (const pid_t child : process_children(::getpid())) {
       const std::string program = process_program(child);
-      if (program.empty() || program == ours) continue;
+      if (program.empty() || program == ours || is_own_process(child)) continue;
       begin(child, 0, false);
       clock_.add(child);
       wait_for_child_ = !processes_.contains(child);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "observe/file_reader.h"
 #include "observe/running_process.h"
 #include "os/cgroup_folder.h"
 #include "os/process_info.h"
@@ -73,7 +74,7 @@ std::vector<pid_t> WatchScope::listed() const {
 }
 
 bool WatchScope::takes(pid_t pid) {
-  if (pid == ::getpid()) return false;
+  if (is_own_process(pid)) return false;
   const auto facts = process_facts(pid);
   if (!facts || facts->kernel_thread || facts->state == 'Z') return false;
   if (may_watch(pid, facts->user)) return true;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "observe/file_reader.h"
 #include "os/clock.h"
 #include "os/huge_faults.h"
 #include "os/process_info.h"
@@ -132,6 +133,8 @@ OutsideData watch_command(const std::vector<std::string>& words, const std::stri
   ForegroundCommand command = foreground_command(program, words, "", {});
   share_faults();
   if (faults_before_exec != nullptr) command.before_exec = note_faults;
+  // Whatever starts once events are open would inherit them, and count as a process of the program.
+  FileReader::shared().start();
   OutsideWatch watch;
   const ForegroundResult result = run_program(command, "record");
   OutsideData data = watch.finish();
@@ -157,6 +160,7 @@ OutsideData watch_scope(WatchScope scope, double seconds, bool sizes) {
     program = process_program(scope.pid());
   }
   const std::int64_t start = monotonic_ns();
+  FileReader::shared().start();
   OutsideWatch watch(scope, sizes);
   const bool ended =
       is_one ? wait_for_process("recording", scope.pid(), seconds, {}) : wait_for_seconds("recording", seconds);
