@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from zerotax_plots.printable import SUSPECT, printable, printable_parts
+from zerotax_plots.printable import is_suspect, printable, printable_parts
 
 MOST_BYTES = 1 << 30   # as zerotax itself
 
@@ -45,7 +45,7 @@ def parse_json(text: str) -> Any:
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     # Most files contain nothing to escape, neither as a character nor as a JSON escape.
-    return printable_parts(value) if SUSPECT.search(text) else value
+    return printable_parts(value) if is_suspect(text) else value
 
 
 def split_lines(text: str) -> tuple[list[tuple[int, str]], int | None]:

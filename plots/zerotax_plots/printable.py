@@ -28,8 +28,12 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
 
 
-# Matches JSON in which a text may have to be escaped.
-SUSPECT = re.compile(HIDDEN.pattern + r'|##\[|\\[ubfnr]|" *::')
+_SUSPECT = re.compile(HIDDEN.pattern + r'|##\[|\\[ubfnr]|" *::')
+
+
+def is_suspect(json_text: str) -> bool:
+    """Whether a text in this JSON may have to be escaped."""
+    return next(_SUSPECT.finditer(json_text), None) is not None
 
 
 def printable(text: str) -> str:
