@@ -231,10 +231,12 @@ def test_a_killed_writer_leaves_whole_lines_and_the_next_one_continues(tmp_path)
     log = tmp_path / "top.log"
     with subprocess.Popen([ZEROTAX, "top", "--interval", "0.05", "--log", log], stdout=subprocess.DEVNULL,
                           env=clean_environment()) as top:
-        assert wait_for(lambda: log.exists() and log.read_text().count("\n") > 3)
-        other = zerotax("top", "--once", "--log", log)
-        refused(other, "another process writes", "top.log")
-        top.kill()
+        try:
+            assert wait_for(lambda: log.exists() and log.read_text().count("\n") > 3)
+            other = zerotax("top", "--once", "--log", log)
+            refused(other, f"process {top.pid} (", "top.log")
+        finally:
+            top.kill()
     before = log.read_text()
     assert before.endswith("\n") and all(json.loads(line) for line in before.splitlines())
     with log.open("a") as file:
