@@ -1,8 +1,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <thread>
 
 #include "base/error.h"
 #include "contract/suite_document.h"
@@ -21,6 +27,24 @@ namespace {
 
 /// What one promise may take beside its race; the suite's own limit, which is less, says where it hangs.
 constexpr double kLimitS = 60;
+
+/// Removes the cgroups of suites that were killed (suite/kernel.c makes these cgroups). The kernel may take some
+/// milliseconds to empty one.
+void remove_left_cgroups() {
+  constexpr int kTries = 200;
+  constexpr std::chrono::milliseconds kBetweenTries{5};
+  for (const char* root : {"/sys/fs/cgroup/memory", "/sys/fs/cgroup"}) {
+    std::error_code failure;
+    for (std::filesystem::directory_iterator at(root, failure), end; !failure && at != end; at.increment(failure)) {
+      int pid = 0;
+      if (std::sscanf(at->path().filename().c_str(), "zerotax-contract-%d", &pid) != 1) continue;
+      if (::kill(pid, 0) == 0 || errno != ESRCH) continue;
+      for (int i = 0; i < kTries && ::rmdir(at->path().c_str()) != 0 && errno == EBUSY; ++i) {
+        std::this_thread::sleep_for(kBetweenTries);
+      }
+    }
+  }
+}
 
 std::string suite_program() {
   // For tests: a build of the suite that lies.
@@ -123,6 +147,7 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
   Results all;
   all.under = under;
   all.race_seconds = race_seconds;
+  remove_left_cgroups();
   std::vector<Item> items;
   for (const Promise& promise : promises) {
     Item& item = items.emplace_back();
@@ -134,6 +159,7 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
                                            fmt::format("{}", race_seconds)};
       const ChildCommand command = under_command(under, suite_command(words, 2 * kLimitS + race_seconds));
       const ChildResult child = run_child(command, stop_requested);
+      if (child.end != ChildResult::End::kExited) remove_left_cgroups();
       end_if_stopped();
       all.results.push_back(result_of(promise, child, command.timeout, all));
     };

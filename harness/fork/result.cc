@@ -97,7 +97,10 @@ Samples samples_of(const ForkSamples& of) {
 }
 
 Measured<std::vector<CloneFlags>> ablation_of(const ForkProcess& process) {
-  if (process.ablation.empty() || process.ablation.front().round_ns.empty()) return NotAvailable{"interrupted"};
+  const auto is_missing = [](const ForkAblation& part) { return part.round_ns.empty(); };
+  if (process.ablation.empty() || std::any_of(process.ablation.begin(), process.ablation.end(), is_missing)) {
+    return NotAvailable{"interrupted"};
+  }
   std::vector<CloneFlags> flags;
   const double whole = median(process.ablation.front().round_ns);
   for (const ForkAblation& part : process.ablation) {

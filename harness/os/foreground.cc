@@ -12,6 +12,7 @@
 #include "os/clock.h"
 #include "os/pipe.h"
 #include "os/process_info.h"
+#include "os/stop.h"
 
 namespace zerotax {
 namespace {
@@ -133,6 +134,8 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
     return result;
   }
   child_pid = pid;
+  // A signal that came before the program started is passed on to it as well.
+  if (const int earlier = interrupted(); earlier != 0) ::kill(pid, earlier);
   dispositions.unblock();
   result.pid = pid;
   pipe.write_end.reset();

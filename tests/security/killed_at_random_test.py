@@ -43,7 +43,7 @@ COMMANDS = {
     "fork": ["fork", "--json", "{out}/fork.json"],
     "snapshot": ["snapshot", "--json", "{out}/snapshot.json"],
     "advise": ["advise", "--json", "{out}/advise.json", "--", str(RECORDED / "trims")],
-    "top": ["top", "--samples", "100", "--interval", "0.2", "--json", "{out}/top.json"],
+    "top": ["top", "--samples", "100", "--interval", "0.2", "--json", "{out}/top.jsonl"],
     "trace run": ["trace", "run", "--out", "{out}/trace", "--", *SLEEP],
     "contract": ["contract", "--json", "{out}/contract.json"],
     "doctor": ["doctor", "--json", "{out}/doctor.json"],
@@ -115,9 +115,11 @@ def half_written(folder):
     for path in folder.rglob("*"):
         if path.name.endswith((".new", ".tmp")):
             found.append(path.name)
-        elif path.suffix == ".json":
+        elif path.suffix in (".json", ".jsonl"):
+            text = path.read_text()
             try:
-                json.loads(path.read_text())
+                for part in text.splitlines() if path.suffix == ".jsonl" else [text]:
+                    json.loads(part)
             except ValueError:
                 found.append(path.name)
     return found
@@ -137,21 +139,29 @@ def kill_at_random(name, number, delay_s, folder, project, busy):
     environment = clean_environment(TMPDIR=str(temporary), XDG_CACHE_HOME=str(cache))
     words = [filled(word, pid=busy.pid, out=out, project=project) for word in COMMANDS[name]]
     before = of_the_kernel()
-    with subprocess.Popen([ZEROTAX, *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          start_new_session=True) as run:
+    errors_file = folder / "errors"
+    with errors_file.open("wb") as to, subprocess.Popen([ZEROTAX, *words], env=environment, stdout=subprocess.DEVNULL,
+                                                        stderr=to, start_new_session=True) as run:
         time.sleep(delay_s)
         run.send_signal(number)
         if number == signal.SIGSTOP:  # once continued, it runs again and can be ended
             time.sleep(0.2)
             run.send_signal(signal.SIGCONT)
             run.send_signal(signal.SIGTERM)
-        errors = run.communicate(timeout=PATIENCE_S)[1].decode(errors="replace")
+        run.wait(timeout=PATIENCE_S)
+    errors = errors_file.read_text(errors="replace")
     for wrong in ("terminate called", "Traceback", "defect", "internal error"):
         assert wrong not in errors, errors
 
     def strays():
         reap()
-        return {pid: line for pid, line in children().items() if pid != busy.pid}
+        # Nothing can pass SIGKILL on: the program that a killed command was started with runs on, as in a shell.
+        programs = [" ".join(each) for each in (SLEEP, BUSY)] if number == signal.SIGKILL else []
+        found = {pid: line for pid, line in children().items() if pid != busy.pid}
+        for pid in [pid for pid, line in found.items() if line.strip() in programs]:
+            os.kill(pid, signal.SIGKILL)
+            del found[pid]
+        return found
 
     left = strays()
     if left:
