@@ -119,7 +119,7 @@ def test_no_amount_of_memory_ends_a_watch_by_a_signal(name, tmp_path):
 @pytest.mark.parametrize("name", ["profile --pid", "record --pid", "cow"])
 def test_a_thread_that_may_not_be_started_is_named(name, tmp_path):
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
-        pytest.skip("needs root, to become a user of whom nothing else runs")
+        pytest.skip("needs root, to become a user without other processes")
     skip_if_unreadable()
     # The limit counts all processes of this user together.
     somebody = ["setpriv", "--reuid=64322", "--regid=64322", "--clear-groups"]

@@ -1,7 +1,6 @@
 // read-files: parses foreign program files for FileReader, without rights. A hostile file can cost only the names in
 // that file. The process serves the socket that it was started with, and ends when the other end is closed.
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -31,11 +30,6 @@ std::uint64_t base_bytes = 0;
 
 void allow_file_bytes(std::uint64_t more) {
   limit_address_space(base_bytes + kReadMemory + (server != nullptr ? server->file_bytes() : 0) + more);
-}
-
-std::uint64_t size_of(int file) {
-  struct stat status {};
-  return ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 /// Ends this process after that many seconds; 0: never.

@@ -43,12 +43,12 @@ void functions(const ElfFile& file, MessageReader& in, MessageWriter& out) {
   for (const ElfFile::Function& each : found) out.text(each.name).number(each.address).number(each.file_offset);
 }
 
+}  // namespace
+
 std::uint64_t size_of(int file) {
   struct stat status {};
   return ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
-
-}  // namespace
 
 std::uint64_t ReadServer::file_bytes() const {
   std::uint64_t bytes = 0;

@@ -33,4 +33,7 @@ class ReadServer {
   ReadSession* answered_ = nullptr;
 };
 
+/// Bytes of an open file; 0 if unknown.
+std::uint64_t size_of(int file);
+
 }  // namespace zerotax
