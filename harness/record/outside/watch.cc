@@ -133,7 +133,7 @@ OutsideData watch_command(const std::vector<std::string>& words, const std::stri
   ForegroundCommand command = foreground_command(program, words, "", {});
   share_faults();
   if (faults_before_exec != nullptr) command.before_exec = note_faults;
-  // Whatever starts once events are open would inherit them, and count as a process of the program.
+  // A reader that starts once events are open would inherit them, and count as a process of the program.
   FileReader::shared().start();
   OutsideWatch watch;
   const ForegroundResult result = run_program(command, "record");
