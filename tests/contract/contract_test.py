@@ -277,7 +277,9 @@ def test_without_memory_or_processes_nothing_is_kept_that_was_not_tested(limit):
     done = subprocess.run(["prlimit", limit, *somebody, SUITE, "--json", "--seconds", "0.05"], capture_output=True, text=True,
                           check=False)
     found = {row["id"]: row for row in promises_in(done.stdout)}
-    assert done.returncode == 0 and len(found) >= 80
+    assert len(found) >= 80
+    # Without a second process nothing can be tested, which is no kernel that keeps its promises.
+    assert done.returncode == (3 if limit == "--nproc=1" else 0)
     short = {"--as=20000000": {"mmap-fresh", "enomem-mappings", "enomem-commit"}, "--nproc=1": set(found)}[limit]
     for name in short:
         assert found[name]["verdict"] == "not testable here" and "failed: E" in found[name]["detail"], found[name]

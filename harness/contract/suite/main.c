@@ -165,7 +165,7 @@ static const char kHelp[] =
     "  --seconds S    the most that a race may last, 10 by default; at most 10,000 tries\n"
     "  --limit S      the most that a step of a promise may take, 60 by default; what takes longer hangs\n"
     "  --json         a JSON object a line: of the system, and then of each promise\n"
-    "Exit status: 0 none is broken, 1 one is, 2 unusable arguments.\n";
+    "Exit status: 0 none is broken, 1 one is, 2 unusable arguments, 3 none could be tested.\n";
 
 // -1: continue.
 static int read_options(int count, char** words, struct options* options) {
@@ -247,5 +247,6 @@ int main(int count, char** words) {
     }
   }
   if (!options.list && !options.json) print_summary(counts);
-  return counts[kBroken] > 0 ? 1 : 0;
+  if (counts[kBroken] > 0) return 1;
+  return counts[kNotTestable] > 0 && counts[kKept] + counts[kUnsupported] == 0 ? 3 : 0;
 }
