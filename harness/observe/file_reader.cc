@@ -33,6 +33,8 @@ namespace {
 
 constexpr int kLookMs = 20;
 constexpr int kStartMs = 10'000;
+/// Attempts to start the process, which others may kill before it has started.
+constexpr int kStarts = 3;
 /// CPU time for one file, beyond requests that are answered at once. Each file that exceeds the limit halves it, so
 /// that many such files take no longer than two.
 constexpr std::int64_t kMostNs = 4'000'000'000;
@@ -192,7 +194,7 @@ bool FileReader::run() {
   if (pid_ > 0) return true;
   if (!unavailable_.empty()) return false;
   owner_ = ::getpid();
-  unavailable_ = spawn();
+  for (int i = 0; pid_ < 0 && i < kStarts; ++i) unavailable_ = spawn();
   if (!unavailable_.empty()) return false;
   if (generation_++ == 0) limit_ns_ = kMostNs;
   return true;
