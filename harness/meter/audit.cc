@@ -142,7 +142,8 @@ void AuditMeter::end_call(SyscallTally& calls) {
   // Pages that another thread returned and this one populated again are there before and after.
   const std::int64_t left_nothing =
       faults_ - memset_faults_ - account_.new_bytes() / static_cast<std::int64_t>(page_bytes());
-  if (!alone_ && others_ns_ > 0 && left_nothing >= kManyFaults) account_.forget_step();
+  others_drop_ = !alone_ && others_ns_ > 0 && left_nothing >= kManyFaults;
+  if (others_drop_) account_.forget_step();
 }
 
 void AuditMeter::give_up_counting(const char* why) {
@@ -303,6 +304,9 @@ void AuditMeter::add_filled() {
   zeros.methods |= kByInline;
   zeros.all += static_cast<std::int64_t>(bytes.all);
   zeros.redundant += static_cast<std::int64_t>(bytes.all - bytes.dirty);
+  if (others_drop_ && bytes.dirty > 0) {
+    say(samples_.na_redundant, "another thread ran during the call, and may have returned pages before they were cleared");
+  }
 }
 
 AuditMeter::Zeros AuditMeter::zeros() const {

@@ -141,13 +141,15 @@ void PageAccount::begin_operation(OpSample& op) {
 }
 
 void PageAccount::before_call(const SystemCall& call, AddressRange going) {
-  going_ = going;
+  going_ = cut_ = going;
+  // What mremap keeps in place does not go.
+  if (call.number == SYS_mremap) cut_.begin += page_ceiling(static_cast<std::uintptr_t>(call.arguments[2]));
   going_bytes_ = going_new_ = 0;
   mechanism_ = mechanism_of(call.number);
-  if (!is_watched() || going.bytes() == 0) return;
+  if (!is_watched() || cut_.bytes() == 0) return;
   going_list_.clear();
   for_each_mapping([&](const Mapping& mapping) {
-    const AddressRange common = mapping.range.intersect(going);
+    const AddressRange common = mapping.range.intersect(cut_);
     if (common.bytes() == 0) return;
     if (mapping.zero_filled()) {
       pagemap_.populated(common, going_list_);
@@ -169,9 +171,9 @@ void PageAccount::after_call(bool failed, AddressRange moved) {
   if (moved.bytes() > 0) {
     // Populated pages that moved are neither new nor returned, though the lists will look like it.
     if (moved.begin != going_.begin) unseen_ = true;
-    return;
+    if (moved.begin != going_.begin || cut_.bytes() == 0) return;
   }
-  gone_.add(going_);
+  gone_.add(cut_);
   op_->kernel_zeroed_bytes += going_new_;
   gone_new_bytes_ += going_new_;
   op_->returned_bytes += going_new_;

@@ -119,6 +119,22 @@ std::optional<std::uint64_t> ElfFile::offset_of(std::uint64_t address) const {
   return segments_ ? offset_in(*segments_, address) : std::nullopt;
 }
 
+std::vector<ElfFile::DynamicSymbol> ElfFile::dynamic_symbols() const {
+  std::vector<DynamicSymbol> found;
+  if (!header_) return found;
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNSYM) continue;
+    Elf_Data* symbols = ::elf_getdata(section, nullptr);
+    GElf_Sym symbol;
+    for (int i = 0; symbols != nullptr && ::gelf_getsym(symbols, i, &symbol) != nullptr; ++i) {
+      const char* name = ::elf_strptr(elf_, header.sh_link, symbol.st_name);
+      if (name != nullptr) found.push_back({name, symbol.st_shndx != SHN_UNDEF});
+    }
+  }
+  return found;
+}
+
 std::vector<ElfFile::Function> ElfFile::functions() const {
   std::vector<Function> found;
   if (!header_) return found;

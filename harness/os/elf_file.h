@@ -48,6 +48,11 @@ class ElfFile {
   [[nodiscard]] std::optional<std::uint64_t> load_bias(std::uint64_t begin, std::uint64_t file_offset) const;
   [[nodiscard]] std::optional<std::uint64_t> first_address(std::uint64_t bias) const;
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
+  struct DynamicSymbol {
+    std::string name;
+    bool defined = false;  ///< by the program; else it asks its libraries
+  };
+  [[nodiscard]] std::vector<DynamicSymbol> dynamic_symbols() const;
   struct Function {
     std::string name;
     std::uint64_t address = 0;

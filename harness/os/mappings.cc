@@ -54,6 +54,7 @@ Mapping parse_line(const char* text, const char* end) {
   for (const std::string_view file : {"/memfd:", "/dev/zero", "/SYSV", "/dev/shm/", "/anon_hugepage"}) {
     mapping.memory_file = mapping.memory_file || (name.starts_with(file) && !zeros);
   }
+  mapping.hugetlb = name.starts_with("/anon_hugepage");
   mapping.made_code = executable && (name.empty() || name.starts_with("[anon") || name.starts_with("/memfd:"));
   return mapping;
 }

@@ -17,6 +17,7 @@ struct Mapping {
   bool heap;            ///< grown by brk(2)
   bool stack;           ///< of the first thread
   bool memory_file;     ///< of a file in memory alone: memfd, shared anonymous memory, System V shared memory, /dev/shm
+  bool hugetlb;         ///< anonymous memory in pages of hugetlbfs (MAP_HUGETLB), which the kernel lists as a file
   bool made_code;       ///< executable, and of no file: anonymous, or of a memfd
 
   /// Private anonymous memory: a page that is not populated reads as zero, by the kernel's word.

@@ -178,13 +178,14 @@ bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all
 std::optional<Pagemap::Anonymous> Pagemap::anonymous(AddressRange range) const {
   Anonymous found;
   if (method_ == Method::kScan) {
-    const std::uint64_t neither = kZeroFrame | kOfFile | guard_;
-    const bool scanned = for_each_region(fd_.get(), range, {neither, neither, kPresent | kSwapped, kHuge},
-                                         [&](const PageRegion& region) {
-                                           const std::uint64_t bytes = region.end - region.start;
-                                           found.bytes += bytes;
-                                           if ((region.categories & kHuge) != 0) found.huge += bytes;
-                                         });
+    const std::uint64_t neither = kOfFile | guard_;
+    const Wanted wanted{neither, neither, kPresent | kSwapped, kHuge | kZeroFrame};
+    const bool scanned = for_each_region(fd_.get(), range, wanted, [&](const PageRegion& region) {
+      const std::uint64_t bytes = region.end - region.start;
+      const bool zero = (region.categories & kZeroFrame) != 0;
+      (zero ? found.zero : found.bytes) += bytes;
+      if (!zero && (region.categories & kHuge) != 0) found.huge += bytes;
+    });
     return scanned ? std::optional(found) : std::nullopt;
   }
   const auto add = [](void* sum, AddressRange pages) { static_cast<Anonymous*>(sum)->bytes += pages.bytes(); };

@@ -38,15 +38,27 @@ std::string why_secure(const std::string& path) {
   return "";
 }
 
-/// The sanitizer's library that a program needs, or empty: each wants to be the first that is loaded, and ends the
-/// program where another is before it.
-std::string needed_sanitizer(const ElfFile& program) {
+/// Why a sanitizer within a program takes no library, or empty: its own must be the first that is loaded, or is in the
+/// program, with an allocator of its own.
+std::string why_sanitized(const ElfFile& program) {
+  const std::string built = "is built with a sanitizer, ";
   for (const std::string& library : program.needed()) {
-    for (const char* sanitizer : {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so"}) {
-      if (library.starts_with(sanitizer)) return library;
+    for (const char* sanitizer : {"asan", "tsan", "lsan", "hwasan", "msan"}) {
+      if (library.starts_with(std::string("lib") + sanitizer + ".so") ||
+          library.starts_with(std::string("libclang_rt.") + sanitizer)) {
+        return built + "whose " + library + " must be loaded before anything else";
+      }
     }
   }
-  return "";
+  // Of clang, and of gcc with -static-libasan. UBSan alone brings no malloc.
+  bool has_sanitizer = false;
+  bool has_malloc = false;
+  for (const ElfFile::DynamicSymbol& symbol : program.dynamic_symbols()) {
+    has_sanitizer = has_sanitizer || symbol.name.starts_with("__sanitizer_");
+    has_malloc = has_malloc || (symbol.defined && symbol.name == "malloc");
+  }
+  if (!has_sanitizer || !has_malloc) return "";
+  return built + "which is in the program and brings an allocator of its own";
 }
 
 /// Why nothing can be preloaded into a program; empty: it can.
@@ -76,10 +88,8 @@ Refusal why_not_elf(const std::string& path) {
     if (loader.find("/ld-linux") == std::string::npos) {
       return {"is for an unknown C library (its loader is " + loader + ")", true};
     }
-    const std::string sanitizer = needed_sanitizer(program);
-    if (!sanitizer.empty()) {
-      return {"is built with a sanitizer, whose " + sanitizer + " must be loaded before anything else", true};
-    }
+    const std::string sanitized = why_sanitized(program);
+    if (!sanitized.empty()) return {sanitized, true};
     const std::string secure = why_secure(path);
     if (secure.empty()) return {};
     // The kernel stops perf events where a program gets rights that its user has not.

@@ -18,6 +18,7 @@ constexpr Sampling kBaseSampling{std::uint64_t{4} << 20, 5};
 /// Huge pages more than a cache holds; those in a cache are cleared in half the time.
 constexpr Sampling kHugeSampling{std::uint64_t{64} << 20, 2};
 constexpr std::uint64_t kKnownPart = 50;
+constexpr const char* kNoHugeCount = "the kernel does not say how many huge pages were populated meanwhile";
 
 /// A fault that populated more than this on average was of a huge page.
 bool is_huge(const FaultSample& sample) { return sample.bytes / sample.faults > huge_page_bytes() / 2; }
@@ -81,6 +82,7 @@ void KernelPart::add(const KernelPart& more) {
   minor_faults += more.minor_faults;
   unseen += more.unseen;
   unlimited = unlimited || more.unlimited;
+  slack = slack && more.slack ? std::optional(*slack + *more.slack) : std::nullopt;
   faults_known = faults_known && more.faults_known;
   if (!more.why_not.empty()) why_not = more.why_not;
 }
@@ -112,8 +114,14 @@ KernelMetrics KernelPart::metrics(const FaultCost& cost) const {
   metrics.fault_cpu_ns = cost.base_ns_per_byte ? value(as_count(fault_ns(cost)))
                                                : NotAvailable{"no memory could be populated to measure it"};
   metrics.zeroed_at_least_bytes = zeroed;
-  metrics.zeroed_at_most_bytes = known_if(!unlimited, zeroed + unseen, why_not);
+  metrics.zeroed_at_most_bytes = known_if(!unlimited && slack, zeroed + std::max(unseen, slack.value_or(0)),
+                                          unlimited ? why_not : kNoHugeCount);
   return metrics;
+}
+
+std::uint64_t faults_of(std::uint64_t bytes, std::uint64_t huge, const Holdings& holdings) {
+  const std::uint64_t by_faults = less(huge, holdings.collapsed_bytes);
+  return (less(bytes, huge) + holdings.collapsed_small_bytes) / page_bytes() + by_faults / huge_page_bytes();
 }
 
 KernelPart kernel_part(const ProcessSlot& slot) {
@@ -139,14 +147,14 @@ KernelPart kernel_part(const ProcessSlot& slot) {
   for (const ThreadBlock& block : slot.threads) {
     if (block.state != BlockState::kFree) part.small_returns.add(block.small_returns);
   }
-  const std::uint64_t held = holdings.at_end_bytes + holdings.swapped_bytes;
+  const std::uint64_t held = holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes;
   part.peak = std::max<std::uint64_t>(holdings.peak_bytes, held);
-  const std::uint64_t not_zeroed = holdings.at_start_bytes + holdings.copied_bytes;
+  const std::uint64_t not_zeroed = holdings.at_start_bytes + holdings.copied_bytes + holdings.copied_in_bytes;
   part.zeroed = less(held + part.returned, not_zeroed);
   part.refilled = std::min(part.zeroed, less(held + part.returned, part.peak));
   part.huge = std::min<std::uint64_t>(part.zeroed, holdings.huge_bytes + holdings.returned_huge_bytes);
   part.minor_faults = less(holdings.minor_faults, holdings.own_faults);
-  part.faults = std::min((part.zeroed - part.huge) / page_bytes() + part.huge / huge_page_bytes(), part.minor_faults);
+  part.faults = std::min(faults_of(part.zeroed, part.huge, holdings), part.minor_faults);
   return part;
 }
 

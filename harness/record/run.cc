@@ -22,6 +22,7 @@ namespace {
 constexpr const char* kUnseenStores = "the allocator's calls of memset could not be seen";
 constexpr const char* kNoSizes = "its allocator does not say how large a block is (malloc_usable_size)";
 constexpr const char* kOwnAllocator = "the program's own allocator was called in place of ours";
+constexpr const char* kOtherScope = "calls of a library in a scope of its own were not seen";
 constexpr const char* kNotTimed = "no store of zeros was large enough to be timed";
 
 /// Of the CPU time of the program, the recorder's left out on both sides.
@@ -64,17 +65,18 @@ constexpr std::pair<Gap, const char*> kGaps[] = {
     {kNoHoldings, "/proc could not be read any more: what it held is unknown"},
     {kNoUsableSize, kNoSizes},
     {kHoldsChildren, "forked children that could not open the recording are counted in their parent"},
+    {kOwnScope, "it opened a library in a scope of its own (RTLD_DEEPBIND or dlmopen): calls from there were not seen"},
     {kMadeCode, "it made code in memory (JIT), whose stores of zeros cannot be seen"},
 };
 
 /// Makes the metrics that the gaps leave unmeasured n/a, not 0: the gaps of a process, or those that all have.
 template <typename M>
 M withheld(M metrics, std::uint32_t gaps) {
-  if ((gaps & kOwnCalloc) != 0) {
+  if ((gaps & (kOwnCalloc | kOwnScope)) != 0) {
     for (Count Metrics::*calls :
          {&Metrics::calloc_calls, &Metrics::requested_bytes, &Metrics::malloc_calls, &Metrics::malloc_bytes,
           &Metrics::realloc_calls, &Metrics::realloc_bytes, &Metrics::free_calls}) {
-      metrics.*calls = NotAvailable{kOwnAllocator};
+      metrics.*calls = NotAvailable{(gaps & kOwnCalloc) != 0 ? kOwnAllocator : kOtherScope};
     }
   }
   if ((gaps & (kOwnCalloc | kNoLibcSlots)) != 0 && metrics.zeroed_bytes == std::uint64_t{0}) {

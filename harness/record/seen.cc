@@ -7,29 +7,82 @@
 namespace zerotax::record {
 namespace {
 
+constexpr std::uint64_t kUncertain = std::uint64_t{8} << 20;  // of statm before Linux 6.17
+constexpr std::uint64_t kUncertainPart = 20;
+constexpr const char* kUnseenReturns =
+    "memory went back to the kernel by a way that was not seen (system calls of the program's own)";
+constexpr const char* kTooManyFaults =
+    "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
+    "C library): too many page faults populated nothing that was seen";
+constexpr const char* kTooFewFaults =
+    "more pages were populated than page faults taken: another process, or a system call of the program's own, supplied "
+    "some of them";
+constexpr const char* kShared =
+    "it has shared memory: which of its page faults had the kernel zero some of that is unknown";
+
+/// The kernel's own count of page faults beside what they are known to have populated, since the process is watched.
+struct Faults {
+  std::uint64_t other = 0;          ///< more than that
+  std::uint64_t missing_bytes = 0;  ///< populated without any
+  std::uint64_t in_pieces = 0;      ///< bytes that came in pieces larger than a page, at most, beside its huge pages
+  std::uint64_t explicable = 0;     ///< of the others: pages that were read before they were written, files, forks
+};
+
+Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge) {
+  const std::uint64_t own_huge = holdings.huge_bytes + holdings.returned_huge_bytes;
+  const std::uint64_t populated =
+      less(holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes + holdings.returned_bytes +
+               holdings.returned_copies,
+           holdings.at_open_bytes + holdings.copied_in_bytes);
+  const std::uint64_t taken = less(holdings.minor_faults, holdings.faults_at_open + holdings.own_faults);
+  const std::uint64_t known = faults_of(populated, std::min(populated, own_huge), holdings);
+  Faults faults;
+  faults.in_pieces = less(huge.value_or(0), own_huge);
+  faults.other = less(taken, less(known, faults.in_pieces / page_bytes()));
+  faults.missing_bytes = less(page_bytes() * less(known, taken), faults.in_pieces);
+  const std::uint64_t twice = populated + 2 * (holdings.file_bytes + holdings.file_mapped_bytes);
+  const std::uint64_t once = holdings.zero_page_bytes + holdings.returned_zero_bytes + holdings.forked_bytes +
+                             holdings.at_start_bytes + holdings.shared_bytes;
+  constexpr std::uint64_t kFew = 512;
+  faults.explicable = (twice + once) / page_bytes() + kFew;
+  return faults;
+}
+
 /// Its books are closed, but not all may be in them: memory shared with others, which the kernel zeroes without it ever
 /// being the process's own, and what it returned by system calls of its own. Once it held, or had returned, more than
 /// in the end. The other page faults that it had are the most of both.
 void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen_bytes,
                   std::optional<std::uint64_t> huge) {
-  constexpr std::uint64_t kUncertain = std::uint64_t{8} << 20;  // of statm before Linux 6.17
-  constexpr std::uint64_t kUncertainPart = 20;
-  const std::uint64_t others = page_bytes() * less(part.minor_faults, part.faults);
-  const std::uint64_t in_the_end =
-      holdings.at_end_bytes + holdings.swapped_bytes + holdings.returned_bytes + holdings.returned_copies;
+  const Faults faults = faults_beside(holdings, huge);
+  const std::uint64_t most = page_bytes() * faults.other + faults.in_pieces +
+                             less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
+  part.slack = huge ? std::optional(most) : std::nullopt;
+  const std::uint64_t in_the_end = holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes +
+                                   holdings.returned_bytes + holdings.returned_copies;
   const std::uint64_t missing = less(seen_bytes, in_the_end);
   if (missing > kUncertain + seen_bytes / kUncertainPart) {
-    part.why_not = "memory went back to the kernel by a way that was not seen (system calls of the program's own)";
+    part.why_not = kUnseenReturns;
     part.zeroed += missing;
     part.faults = std::min(part.faults + missing / page_bytes(), part.minor_faults);
     part.unlimited = !huge;
-    part.unseen = less(others + huge.value_or(0), missing);
+    part.unseen = less(most, missing);
+    part.slack = part.unseen;
     return;
   }
-  if (holdings.shared_bytes < kLargeBytes) return;
-  part.unseen = std::min<std::uint64_t>(holdings.shared_bytes, huge ? others + *huge : ~std::uint64_t{0});
-  if (part.unseen == 0) return;
-  part.why_not = "it has shared memory: which of its page faults had the kernel zero some of that is unknown";
+  if (faults.missing_bytes > kUncertain + part.zeroed / kUncertainPart) {
+    part.why_not = kTooFewFaults;
+    const std::uint64_t excess = std::min(part.zeroed, faults.missing_bytes);
+    part.zeroed -= excess;
+    part.unseen = excess + most;
+    part.slack = part.unseen;
+  } else if (faults.other > faults.explicable) {
+    part.why_not = kTooManyFaults;
+    part.unlimited = !huge;
+    part.unseen = most;
+  } else if (holdings.shared_bytes >= kLargeBytes) {
+    part.unseen = std::min<std::uint64_t>(holdings.shared_bytes, huge ? most : ~std::uint64_t{0});
+    if (part.unseen != 0) part.why_not = kShared;
+  }
 }
 
 }  // namespace
@@ -128,7 +181,10 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   if (part.faults_known) part.huge = less(part.zeroed, page_bytes() * part.minor_faults);
   const std::uint64_t since = page_bytes() * less(all, holdings.faults_at_open + holdings.own_faults);
   part.unlimited = !part.faults_known || !huge;
-  if (!part.unlimited) part.unseen = less(since + *huge + (slot.forked != 0 ? 0 : holdings.at_open_bytes), part.zeroed);
+  if (!part.unlimited) {
+    const std::uint64_t at_open = slot.forked != 0 ? 0 : holdings.at_open_bytes;
+    part.unseen = less(since + *huge + holdings.hugetlb_mapped_bytes + at_open, part.zeroed);
+  }
   return part;
 }
 

@@ -9,7 +9,7 @@ namespace {
 /// Maximum of a count of bytes or events in one process: an EiB. Times are not checked, because a program may set its
 /// clock.
 constexpr std::uint64_t kMostCount = std::uint64_t{1} << 60;
-constexpr std::uint32_t kAllGaps = kMadeCode | (kNoUsableSize * 2 - 1);
+constexpr std::uint32_t kAllGaps = kMadeCode | (kOwnScope * 2 - 1);
 
 bool all_counts(std::initializer_list<std::uint64_t> values) {
   return std::all_of(values.begin(), values.end(), [](std::uint64_t value) { return value < kMostCount; });
@@ -35,7 +35,10 @@ bool is_whole(const Holdings& holdings) {
   }
   return all_counts({holdings.at_start_bytes, holdings.faults_at_open, holdings.last_bytes, holdings.peak_bytes,
                      holdings.returned_bytes, holdings.returned_huge_bytes, holdings.returned_copies,
-                     holdings.shared_bytes, holdings.lost_blocks, holdings.own_bytes, holdings.own_faults,
+                     holdings.shared_bytes, holdings.returned_zero_bytes, holdings.hugetlb_mapped_bytes,
+                     holdings.file_mapped_bytes, holdings.forked_bytes, holdings.collapsed_bytes,
+                     holdings.collapsed_small_bytes, holdings.copied_in_bytes, holdings.hugetlb_bytes,
+                     holdings.zero_page_bytes, holdings.file_bytes, holdings.files_at_open_bytes, holdings.lost_blocks, holdings.own_bytes, holdings.own_faults,
                      holdings.peak_live_bytes, holdings.kept_peak_live_bytes, holdings.at_end_bytes,
                      holdings.huge_bytes, holdings.swapped_bytes, holdings.copied_bytes, holdings.minor_faults});
 }

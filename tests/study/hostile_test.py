@@ -127,6 +127,12 @@ def test_who_stores_nothing_is_accused_of_nothing(thread, tmp_path):
     assert [each["id"] for each in found if "redundant" in each["rule"] or "zeroing" in each["rule"]] == []
 
 
+def test_pages_that_mremap_cut_off_are_zeroed_again(runs):
+    point = point_of(runs[MIB, 1.0], "mremap_cut", size_bytes=MIB)
+    # The block keeps its first page.
+    assert point["kernel_zeroed_bytes"] == MIB - PAGE and point["returned_bytes"] >= MIB - PAGE
+
+
 def test_pages_of_a_file_are_not_zeroed_by_the_kernel(runs):
     for (size, _), run in runs.items():
         found = point_of(run, "file_populated", size_bytes=size)["kernel_zeroed_bytes"]

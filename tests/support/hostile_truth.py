@@ -152,6 +152,7 @@ TRUTH = {
     "dontneed_then_stosb": TOLD_FRESH,
     "free_then_memset": MEMSET,
     "pageout_then_memset": MEMSET,
+    "mremap_cut": Truth(constant(PAGE), lambda _size, touched: 0 if touched else PAGE, "inline", bound=OR_UNKNOWN),
     "mremap_populated": UNSEEN._replace(why="moved into the block"),
     "uffd_move": UNSEEN._replace(why="not followed"),
     "file_of_other_bytes": Truth(all_of, nothing, "memset"),
@@ -174,6 +175,7 @@ TRUTH = {
     **{name: CLEAN._replace(bound=OR_UNKNOWN) for name in (
         "helper_drops", "helper_drops_and_populates", "helper_populates_beside_faults", "process_of_same_memory",
         "clone_in_each_call")},
+    "helper_drops_then_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
     # who zeroes, and when
     "child_process": SHARED,
     "vfork_child": MEMSET,

@@ -279,6 +279,7 @@ enum Gap : std::uint32_t {
   kBlocksLost = 128,    ///< more large blocks at once than there is room for
   kNoHoldings = 256,    ///< what it held could not be looked at any more
   kNoUsableSize = 512,  ///< its allocator does not say how large a block is, so that live bytes cannot be counted
+  kOwnScope = 1024,     ///< it opened a library that does not find our functions first
   kMadeCode = 1 << 16,  ///< it ran code made in memory, whose stores cannot be seen
 };
 
@@ -287,6 +288,7 @@ enum Gap : std::uint32_t {
 struct Holdings {
   std::atomic<std::uint64_t> at_start_bytes;  ///< a child of fork: what it took over, less its copies of pages of files
   std::uint64_t at_open_bytes;                ///< held when it began to be watched
+  std::uint64_t files_at_open_bytes;          ///< of files and shared memory, then
   std::uint64_t faults_at_open;               ///< minor faults by then, of the programs that it was before too
   std::atomic<std::uint64_t> last_bytes;      ///< when it was last looked at
   std::atomic<std::uint64_t> peak_bytes;      ///< looked at whenever memory is about to be returned
@@ -297,7 +299,14 @@ struct Holdings {
   /// again.
   std::atomic<std::uint64_t> pool_bytes;
   std::atomic<std::uint64_t> returned_copies;  ///< bytes of pages of private file mappings that were unmapped
-  std::atomic<std::uint64_t> shared_bytes;     ///< of anonymous memory that was mapped to be shared, by parents too
+  std::atomic<std::uint64_t> returned_zero_bytes;  ///< of the shared zero page: what was read and never written
+  std::atomic<std::uint64_t> shared_bytes;          ///< of memory that was mapped to be shared, by parents too
+  std::atomic<std::uint64_t> hugetlb_mapped_bytes;  ///< of memory in pages of hugetlbfs, by parents too
+  std::atomic<std::uint64_t> file_mapped_bytes;     ///< of files that the program mapped
+  std::atomic<std::uint64_t> forked_bytes;          ///< that it held whenever it forked: a copy fault for each page
+  std::atomic<std::uint64_t> collapsed_bytes;       ///< of huge pages that MADV_COLLAPSE made
+  std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of those: had been populated page by page
+  std::atomic<std::uint64_t> copied_in_bytes;        ///< by userfaultfd: not zeroed
   std::atomic<std::uint64_t> lost_blocks;      ///< large blocks that there was no room to remember
   std::atomic<std::uint32_t> returns;
   std::atomic<std::uint32_t> samples_used;
@@ -313,6 +322,9 @@ struct Holdings {
   std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
   std::uint64_t swapped_bytes;
   std::uint64_t copied_bytes;  ///< of those: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t hugetlb_bytes;     ///< in addition, private memory in pages of hugetlbfs
+  std::uint64_t zero_page_bytes;   ///< in addition, of the shared zero page
+  std::uint64_t file_bytes;        ///< in addition, of files and shared memory that it had not when it was opened
   std::uint64_t minor_faults;
 };
 
@@ -393,7 +405,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0010'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0011'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

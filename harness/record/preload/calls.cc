@@ -4,6 +4,7 @@
 #include "record/preload/block_table.h"
 #include "record/preload/call_ring.h"
 #include "record/preload/examine.h"
+#include "record/preload/holdings.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
@@ -147,6 +148,7 @@ void begin_calls_in_child() {
 }
 
 void note_fork() {
+  note_forked_holdings();
   if (calls_noted) note_fork_call();
 }
 

@@ -9,6 +9,7 @@
 #include "record/preload/first_pages.h"
 #include "record/preload/large_blocks.h"
 #include "record/preload/live_blocks.h"
+#include "record/preload/nesting.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/returns.h"
@@ -32,12 +33,11 @@ inline void remember(ThreadState& thread, const void* block, std::size_t bytes) 
   thread.last_bytes = bytes;
 }
 
-inline bool may_count(ThreadState& thread) { return ready(thread) || prepare(thread); }
-
 /// Calls the allocator: what it stores meanwhile is its own.
 template <typename Allocate>
 inline void* call(ThreadState& thread, ThreadBlock* armed, Inside inside, std::uint32_t size_class, Allocate allocate) {
   thread.now = {inside, size_class};
+  thread.mark = frame_mark();
   thread.armed = nullptr;
   void* block = allocate();
   thread.armed = armed;
@@ -64,12 +64,8 @@ inline void* small_call(ThreadState& thread, ThreadBlock* armed, Call what, Site
   return block;
 }
 
-/// A block of the allocator by `allocate`, counted as malloc.
 template <typename Allocate>
-inline void* counted(std::size_t bytes, Allocate allocate) {
-  ThreadState& thread = state;
-  if (!may_count(thread)) [[unlikely]]
-    return allocate();
+inline void* counted_now(ThreadState& thread, std::size_t bytes, Allocate allocate) {
   ThreadBlock* const armed = thread.armed;
   const bool large = bytes >= kLargeBytes;
   if (large) begin_call(thread);
@@ -82,11 +78,21 @@ inline void* counted(std::size_t bytes, Allocate allocate) {
   return block;
 }
 
+/// A block of the allocator by `allocate`, counted as malloc.
+template <typename Allocate>
+inline void* counted(CalledFrom from, std::size_t bytes, Allocate allocate) {
+  ThreadState& thread = state;
+  if (!ready(thread)) [[unlikely]]
+    return apart(thread, from, [=, &thread] { return counted_now(thread, bytes, allocate); }, allocate);
+  return counted_now(thread, bytes, allocate);
+}
+
 /// Gives a block back by `release`, as the allocator's own work.
 template <typename Release>
 inline void call_release(ThreadState& thread, ThreadBlock* armed, Release release) {
   ++armed->free_calls;
   thread.now = {Inside::kFree, 0};
+  thread.mark = frame_mark();
   thread.armed = nullptr;
   release();
   thread.armed = armed;
@@ -94,9 +100,9 @@ inline void call_release(ThreadState& thread, ThreadBlock* armed, Release releas
 
 /// Where there is more to ask than in the short way: the first call of a thread, live blocks, what a call left behind.
 template <typename Release>
-[[gnu::noinline]] void freed_with_care(ThreadState& thread, void* block, Release release) {
+[[gnu::noinline]] void freed_with_care(ThreadState& thread, CalledFrom from, void* block, Release release) {
   if (is_early(block)) return;
-  if (!may_count(thread)) return release();
+  if (!ready(thread)) return apart(thread, from, [=, &thread] { freed_with_care(thread, from, block, release); }, release);
   begin_call(thread);
   LiveBlock ended;
   const bool known = may_be_live(block) && end_block(block, ended);
@@ -106,11 +112,11 @@ template <typename Release>
 
 /// Gives a block back by `release`.
 template <typename Release>
-inline void freed(void* block, Release release) {
+inline void freed(CalledFrom from, void* block, Release release) {
   if (block == nullptr) return;
   ThreadState& thread = state;
   if (!ready(thread) || thread.eventful || may_be_live(block)) [[unlikely]]
-    return freed_with_care(thread, block, release);
+    return freed_with_care(thread, from, block, release);
   call_release(thread, thread.armed, release);
   if (thread.eventful) [[unlikely]]
     note_return(thread, SiteKind::kFree, nullptr);

@@ -1,5 +1,5 @@
 // The ways to end a process without its destructors, which a child of fork often takes: its books are closed first. And
-// system calls by number, which end a process, make it another program or return memory behind the C library's back.
+// system calls by number, which end a process, make it another program or change mappings behind the C library's back.
 #include "record/preload/ending.h"
 
 #include <sys/syscall.h>
@@ -10,6 +10,7 @@
 #include "record/preload/calls.h"
 #include "record/preload/holdings.h"
 #include "record/preload/instructions.h"
+#include "record/preload/nesting.h"
 #include "record/preload/process.h"
 #include "record/preload/redirect.h"
 #include "record/preload/returns.h"
@@ -44,9 +45,9 @@ extern "C" {
 [[gnu::visibility("hidden"), gnu::used]] long zerotax_watched_syscall(long number, long a, long b, long c, long d,
                                                                       long e, long f) {
   if (number == SYS_exit_group) zerotax::record::end_now(static_cast<int>(a));
-  if (number == SYS_munmap || number == SYS_madvise) {
+  if (number != SYS_execve && number != SYS_execveat) {
     if (!zerotax::record::returns_are_watched()) return zerotax_real_syscall(number, a, b, c, d, e, f);
-    return zerotax::record::return_by_number(__builtin_return_address(0), number, a, b, c);
+    return zerotax::record::change_by_number(zerotax::record::called_from(), number, {a, b, c, d, e, f});
   }
   zerotax::record::note_held_blocks();
   zerotax::record::close_holdings();

@@ -1,13 +1,20 @@
 #include "record/preload/examine.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 
 #include "meter/contents.h"
 #include "record/preload/kept_file.h"
+#include "record/preload/own_memory.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 namespace zerotax::record {
 namespace {
@@ -58,12 +65,27 @@ bool with_pagemap(Look look) {
 
 bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }
 
+/// Whether whole pages can be read without a signal: a handler of the program might not come back.
+bool are_readable(AddressRange pages) {
+  if (::madvise(reinterpret_cast<void*>(pages.begin), pages.bytes(), MADV_POPULATE_READ) == 0) return true;
+  // The kernel is older than 5.14, or the pages are protected.
+  char byte = 0;
+  for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
+    if (!read_own(page, &byte, 1)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant) {
   Sum dirty{range_of(target, bytes), 0};
   const auto add_dirty = [](void* context, AddressRange pages) {
     auto& sum = *static_cast<Sum*>(context);
+    if (!are_readable(pages)) {
+      sum.bytes += sum.range.intersect(pages).bytes();
+      return;
+    }
     for_each_page(sum.range, pages, [&](AddressRange part) { sum.bytes += is_zero(part) ? 0 : part.bytes(); });
   };
   const auto look = [&](const Pagemap& pagemap) {
@@ -101,6 +123,12 @@ Pagemap::Anonymous anonymous_in(AddressRange range) {
     return found.has_value();
   });
   return found.value_or(Pagemap::Anonymous{});
+}
+
+std::uint64_t zero_page_bytes() {
+  // Of x86-64 and arm64: to walk what is not mapped takes no time.
+  constexpr std::uintptr_t kMostAddress = (std::uintptr_t{1} << 47) - kMostPageBytes;
+  return method() == Pagemap::Method::kScan ? anonymous_in({0, kMostAddress}).zero : 0;
 }
 
 void open_pages() {

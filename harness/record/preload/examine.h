@@ -8,8 +8,8 @@
 namespace zerotax::record {
 
 /// Bytes of [target, target + bytes) that are zero already: those in pages that are not populated (of private anonymous
-/// memory, by the kernel's word), or whose part of the range is all zero. Only populated pages are read. Returns false
-/// if pages cannot be looked at.
+/// memory, by the kernel's word), or whose part of the range is all zero. Only populated pages are read, and only if they
+/// are readable. Returns false if pages cannot be looked at.
 bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant);
 
 /// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.
@@ -21,6 +21,9 @@ bool for_each_populated(AddressRange pages, Pagemap::Visit visit, void* context)
 
 /// The populated private anonymous memory in the pages of a range; nothing of it if pages cannot be looked at.
 Pagemap::Anonymous anonymous_in(AddressRange range);
+
+/// Bytes of the process at which the shared zero page is mapped; 0 if they cannot be found by one system call.
+std::uint64_t zero_page_bytes();
 
 /// Opens what pages are looked at with, before the program may keep that from being opened. In a child of fork, too:
 /// what was kept open is of its parent's memory.

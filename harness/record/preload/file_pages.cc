@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "os/mappings.h"
@@ -45,11 +46,20 @@ bool may_have_copies(AddressRange range) {
 
 bool is_private_file(const Mapping& mapping) { return mapping.inode != 0 && !mapping.shared; }
 
-std::uint64_t file_copies_in(AddressRange range) {
-  std::uint64_t sum = 0;
+/// What a private mapping of a file has of its own: copies of the file's pages. Huge pages there are of hugetlbfs, for
+/// transparent ones are in memory of no file, and the kernel zeroes them.
+void add_pages(FilePages& sum, AddressRange range, bool hugetlb) {
+  const auto found = anonymous_in(range);
+  const std::uint64_t huge = hugetlb ? found.bytes : found.huge;
+  sum.hugetlb += huge;
+  sum.copied += found.bytes - huge;
+}
+
+FilePages file_pages_in(AddressRange range) {
+  FilePages sum;
   for_each_own_mapping([&](const Mapping& mapping) {
     const AddressRange common = mapping.range.intersect(range);
-    if (common.bytes() != 0 && is_private_file(mapping)) sum += anonymous_in(common).bytes;
+    if (common.bytes() != 0 && is_private_file(mapping)) add_pages(sum, common, mapping.hugetlb);
   });
   return sum;
 }
@@ -99,39 +109,45 @@ void move_file_pages(AddressRange from, AddressRange to) {
 Pagemap::Anonymous zeroed_in(AddressRange range) {
   Pagemap::Anonymous found = anonymous_in(range);
   if (found.bytes == 0 || !may_have_copies(range)) return found;
-  const std::uint64_t copies = file_copies_in(range);
-  process->holdings.returned_copies += copies;
-  found.bytes -= copies < found.bytes ? copies : found.bytes;
+  const FilePages files = file_pages_in(range);
+  process->holdings.returned_copies += files.copied;
+  found.bytes -= files.copied < found.bytes ? files.copied : found.bytes;
+  found.huge = std::max(found.huge, files.hugetlb);
   return found;
 }
 
-std::uint64_t noted_file_copies() {
-  if (is_full) return file_copies_in({0, UINTPTR_MAX});
-  std::uint64_t sum = 0;
+FilePages noted_file_pages() {
+  if (is_full) return file_pages_in({0, UINTPTR_MAX});
+  FilePages sum;
   for (std::size_t i = 0; i < noted_used; ++i) {
-    if (noted[i].range().bytes() != 0) sum += file_copies_in(noted[i].range());
+    if (noted[i].range().bytes() == 0) continue;
+    const FilePages found = file_pages_in(noted[i].range());
+    sum.copied += found.copied;
+    sum.hugetlb += found.hugetlb;
   }
   return sum;
 }
 
-std::uint64_t all_file_copies(bool& made_code) {
-  std::uint64_t sum = 0;
+FilePages all_file_pages(bool& made_code) {
+  FilePages sum;
   AddressRange run{};  // mappings that touch: a library has five, and each look is a system call
   for_each_own_mapping([&](const Mapping& mapping) {
     made_code = made_code || (mapping.made_code && mapping.range.bytes() >= kLargeBytes);
     if (!is_private_file(mapping)) return;
+    if (mapping.hugetlb) return add_pages(sum, mapping.range, true);
     if (mapping.range.begin != run.end) {
-      if (run.bytes() != 0) sum += anonymous_in(run).bytes;
+      if (run.bytes() != 0) add_pages(sum, run, false);
       run.begin = mapping.range.begin;
     }
     run.end = mapping.range.end;
   });
-  return run.bytes() != 0 ? sum + anonymous_in(run).bytes : sum;
+  if (run.bytes() != 0) add_pages(sum, run, false);
+  return sum;
 }
 
 ImagePages image_pages() {
   bool made_code = false;
-  ImagePages sum{0, all_file_copies(made_code)};
+  ImagePages sum{0, all_file_pages(made_code).copied};
   for_each_own_mapping([&](const Mapping& mapping) {
     if (!mapping.zero_filled() || mapping.heap) return;
     const AddressRange data = mapping.stack ? mapping.range : data_in(mapping.range);

@@ -24,12 +24,18 @@ void move_file_pages(AddressRange from, AddressRange to);
 /// files.
 Pagemap::Anonymous zeroed_in(AddressRange range);
 
-/// Copies in the ranges that were noted.
-std::uint64_t noted_file_copies();
+/// Bytes of private pages in mappings of files.
+struct FilePages {
+  std::uint64_t copied = 0;
+  std::uint64_t hugetlb = 0;  ///< in pages of hugetlbfs, which the kernel zeroed
+};
 
-/// Copies in all mappings of files, those of the program itself and its libraries included. `made_code`: whether code
-/// was made in memory (64 KiB or more that no file has).
-std::uint64_t all_file_copies(bool& made_code);
+/// In the ranges that were noted.
+FilePages noted_file_pages();
+
+/// In all mappings of files, those of the program itself and its libraries included. `made_code`: whether code was made
+/// in memory (64 KiB or more that no file has).
+FilePages all_file_pages(bool& made_code);
 
 /// What the program has without its allocator and mappings of its own: its data and that of its libraries, and the
 /// stack of its first thread. In bytes.

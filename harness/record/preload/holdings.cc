@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstring>
 
+#include "base/less.h"
 #include "os/clock.h"
 #include "os/fault_cost.h"
+#include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/kept_file.h"
 #include "record/preload/large_blocks.h"
@@ -35,9 +37,14 @@ std::uint64_t number(const char*& text) {
   return value;
 }
 
-/// Anonymous bytes in memory: all that is resident but for files and shared memory (proc_pid_statm(5)). Exact since
-/// Linux 6.17; before, some hundred KiB may be missing for each CPU.
-std::optional<std::uint64_t> anonymous_now() {
+struct Resident {
+  std::uint64_t anonymous;
+  std::uint64_t files;  ///< and shared memory
+};
+
+/// Bytes in memory (proc_pid_statm(5)), without pages of hugetlbfs. Exact since Linux 6.17; before, some hundred KiB
+/// may be missing for each CPU.
+std::optional<Resident> resident_now() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     char text[128];
     const int fd = statm.check();
@@ -47,7 +54,7 @@ std::optional<std::uint64_t> anonymous_now() {
     number(at);
     const std::uint64_t resident = number(at);
     const std::uint64_t shared = number(at);
-    if (resident != 0) return resident > shared ? (resident - shared) * page_bytes() : 0;
+    if (resident != 0) return Resident{less(resident, shared) * page_bytes(), shared * page_bytes()};
     // The thread whose file it was has ended.
     statm.drop();
   }
@@ -76,11 +83,27 @@ std::optional<Rollup> rollup() {
   return Rollup{kib("\nAnonymous:"), kib("\nAnonHugePages:"), kib("\nSwap:")};
 }
 
-void look(Holdings& holdings) {
-  const auto now = anonymous_now();
-  if (!now) return note_gap(kNoHoldings);
-  holdings.last_bytes = *now;
-  raise(holdings.peak_bytes, *now);
+/// Returns the bytes of files.
+std::uint64_t look(Holdings& holdings) {
+  const auto now = resident_now();
+  if (!now) {
+    note_gap(kNoHoldings);
+    return 0;
+  }
+  const std::uint64_t hugetlb = holdings.hugetlb_mapped_bytes != 0 ? noted_file_pages().hugetlb : 0;
+  holdings.last_bytes = now->anonymous + hugetlb;
+  raise(holdings.peak_bytes, now->anonymous + hugetlb);
+  return now->files;
+}
+
+/// More faults than this that populated nothing which is known are worth a look for their reason.
+constexpr std::uint64_t kOtherFaults = 512;
+
+/// Bytes at which the shared zero page is mapped, if so many faults are to be explained.
+std::uint64_t read_only_bytes(const Holdings& holdings) {
+  const std::uint64_t populated = less(holdings.at_end_bytes + holdings.returned_bytes, holdings.at_open_bytes);
+  const std::uint64_t known = holdings.faults_at_open + holdings.own_faults + populated / page_bytes();
+  return holdings.minor_faults > known + kOtherFaults ? zero_page_bytes() : 0;
 }
 
 }  // namespace
@@ -90,17 +113,18 @@ void open_holdings(ProcessSlot& slot) {
   statm.drop();
   smaps_rollup.drop();
   if (slot.forked == 0) smaps_rollup.get();
-  const auto found = anonymous_now();
+  const auto found = resident_now();
   if (!found) slot.gaps |= kNoHoldings;
-  const std::uint64_t now = found.value_or(0);
+  const std::uint64_t now = found ? found->anonymous : 0;
   Holdings& holdings = slot.holdings;
   // No more than that: to look at all mappings takes longer than many children live.
-  const std::uint64_t copied = slot.forked != 0 ? noted_file_copies() : now;
-  holdings.at_start_bytes = now > copied ? now - copied : 0;
-  holdings.last_bytes = now;
-  holdings.peak_bytes = now;
+  const FilePages files = slot.forked != 0 ? noted_file_pages() : FilePages{now, 0};
+  holdings.at_start_bytes = less(now, files.copied) + files.hugetlb;
+  holdings.last_bytes = now + files.hugetlb;
+  holdings.peak_bytes = now + files.hugetlb;
   // Unknown: then nothing that it holds later is certain to be new.
-  holdings.at_open_bytes = found.value_or(~std::uint64_t{0} >> 1);
+  holdings.at_open_bytes = found ? now + files.hugetlb : ~std::uint64_t{0} >> 1;
+  holdings.files_at_open_bytes = found ? found->files : 0;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   holdings.faults_at_open = static_cast<std::uint64_t>(usage.ru_minflt);
@@ -113,6 +137,13 @@ void about_to_return(std::uint64_t bytes) {
   if (holdings.unlooked_bytes.fetch_add(bytes) + bytes < kLookBytes) return;
   holdings.unlooked_bytes = 0;
   look(holdings);
+}
+
+void note_forked_holdings() {
+  if (process == nullptr || guard.alive == 0 || process->pid != ::getpid()) return;
+  const OwnWork own;
+  look(process->holdings);
+  process->holdings.forked_bytes += process->holdings.last_bytes;
 }
 
 std::uint64_t look_at_holdings() {
@@ -165,26 +196,29 @@ void close_now() {
   const TimedOwnWork own;
   settle_live_blocks();
   Holdings& holdings = process->holdings;
-  look(holdings);
-  holdings.at_end_bytes = holdings.last_bytes;
+  const std::uint64_t files = look(holdings);
+  holdings.file_bytes = less(files, holdings.files_at_open_bytes);
+  FilePages file_pages;
   if (process->forked == 0) {
-    if (const auto found = rollup()) {
-      holdings.at_end_bytes = found->anonymous;
-      holdings.huge_bytes = found->huge;
-      holdings.swapped_bytes = found->swapped;
-      raise(holdings.peak_bytes, found->anonymous);
-    }
     bool made_code = false;
-    holdings.copied_bytes = all_file_copies(made_code);
+    file_pages = all_file_pages(made_code);
     if (made_code) note_gap(kMadeCode);
   } else {
-    holdings.copied_bytes = noted_file_copies();
+    file_pages = noted_file_pages();
   }
+  const auto found = process->forked == 0 ? rollup() : std::nullopt;
+  holdings.copied_bytes = file_pages.copied;
+  holdings.hugetlb_bytes = file_pages.hugetlb;
+  holdings.at_end_bytes = found ? found->anonymous : less(holdings.last_bytes, file_pages.hugetlb);
+  holdings.huge_bytes = (found ? found->huge : 0) + file_pages.hugetlb;
+  holdings.swapped_bytes = found ? found->swapped : 0;
+  raise(holdings.peak_bytes, holdings.at_end_bytes + file_pages.hugetlb);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   process->user_ns = in_ns(usage.ru_utime);
   process->system_ns = in_ns(usage.ru_stime);
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
+  holdings.zero_page_bytes = read_only_bytes(holdings);
   process->cpu_ns = own_cpu_ns();
   holdings.closed = 1;
 }

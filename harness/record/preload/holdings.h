@@ -18,6 +18,9 @@ void open_holdings(ProcessSlot& slot);
 /// were returned since the last time that it matters (64 KiB).
 void about_to_return(std::uint64_t bytes);
 
+/// The process is about to fork: a write to what it holds now may be a copy fault.
+void note_forked_holdings();
+
 /// Looks at what the process holds now, in bytes.
 std::uint64_t look_at_holdings();
 

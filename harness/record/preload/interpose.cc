@@ -53,13 +53,13 @@ void note_realloc(ThreadState& thread, std::size_t bytes, const LiveBlock* ended
 using namespace zerotax::record;
 
 ZEROTAX_EXPORT void* malloc(std::size_t bytes) {
-  return counted(bytes, [&] { return real.malloc(bytes); });
+  return counted(called_from(), bytes, [=] { return real.malloc(bytes); });
 }
 
 ZEROTAX_EXPORT void* calloc(std::size_t count, std::size_t size) {
   ThreadState& thread = state;
-  if (!may_count(thread)) [[unlikely]]
-    return real.calloc(count, size);
+  if (!ready(thread)) [[unlikely]]
+    return apart(thread, called_from(), [=] { return ::calloc(count, size); }, [=] { return real.calloc(count, size); });
   ThreadBlock* const armed = thread.armed;
   std::size_t bytes = 0;
   // What cannot be had was called for all the same.
@@ -73,10 +73,12 @@ ZEROTAX_EXPORT void* calloc(std::size_t count, std::size_t size) {
   return block;
 }
 
-ZEROTAX_EXPORT void* realloc(void* old, std::size_t bytes) {
+namespace {
+
+inline void* reallocated(CalledFrom from, void* old, std::size_t bytes) {
   ThreadState& thread = state;
-  if (!may_count(thread)) [[unlikely]]
-    return real.realloc(old, bytes);
+  if (!ready(thread)) [[unlikely]]
+    return apart(thread, from, [=] { return reallocated(from, old, bytes); }, [=] { return real.realloc(old, bytes); });
   ThreadBlock* const armed = thread.armed;
   begin_call(thread);
   LiveBlock ended;
@@ -94,20 +96,24 @@ ZEROTAX_EXPORT void* realloc(void* old, std::size_t bytes) {
   return block;
 }
 
+}  // namespace
+
+ZEROTAX_EXPORT void* realloc(void* old, std::size_t bytes) { return reallocated(called_from(), old, bytes); }
+
 ZEROTAX_EXPORT void* reallocarray(void* old, std::size_t count, std::size_t size) noexcept {
   std::size_t bytes = 0;
-  if (!__builtin_mul_overflow(count, size, &bytes)) return ::realloc(old, bytes);
+  if (!__builtin_mul_overflow(count, size, &bytes)) return reallocated(called_from(), old, bytes);
   errno = ENOMEM;
   return nullptr;
 }
 
 ZEROTAX_EXPORT void free(void* block) noexcept {
-  freed(block, [&] { real.free(block); });
+  freed(called_from(), block, [=] { real.free(block); });
 }
 
 ZEROTAX_EXPORT int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
   int status = 0;
-  counted(bytes, [&] {
+  counted(called_from(), bytes, [&] {
     status = real.posix_memalign(block, alignment, bytes);
     return status == 0 ? *block : nullptr;
   });
@@ -115,17 +121,17 @@ ZEROTAX_EXPORT int posix_memalign(void** block, std::size_t alignment, std::size
 }
 
 ZEROTAX_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return counted(bytes, [&] { return real.aligned_alloc(alignment, bytes); });
+  return counted(called_from(), bytes, [=] { return real.aligned_alloc(alignment, bytes); });
 }
 
 ZEROTAX_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return counted(bytes, [&] { return real.memalign(alignment, bytes); });
+  return counted(called_from(), bytes, [=] { return real.memalign(alignment, bytes); });
 }
 
 ZEROTAX_EXPORT void* valloc(std::size_t bytes) noexcept {
-  return counted(bytes, [&] { return real.valloc(bytes); });
+  return counted(called_from(), bytes, [=] { return real.valloc(bytes); });
 }
 
 ZEROTAX_EXPORT void* pvalloc(std::size_t bytes) noexcept {
-  return counted(bytes, [&] { return real.pvalloc(bytes); });
+  return counted(called_from(), bytes, [=] { return real.pvalloc(bytes); });
 }

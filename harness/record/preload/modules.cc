@@ -11,6 +11,12 @@
 #include "record/preload/process.h"
 #include "record/preload/text.h"
 
+// The borders of this library, which the linker knows.
+extern "C" {
+[[gnu::visibility("hidden")]] extern const char __ehdr_start;
+[[gnu::visibility("hidden")]] extern const char _end;
+}
+
 namespace zerotax::record {
 namespace {
 
@@ -71,6 +77,11 @@ std::uint32_t index_of(const dl_find_object& object) {
 }
 
 }  // namespace
+
+bool is_ours(std::uintptr_t address) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
+  return address >= begin && address < reinterpret_cast<std::uintptr_t>(&_end);
+}
 
 const char* object_path(const void* address, const ProcessSlot& slot) {
   dl_find_object object{};

@@ -69,23 +69,23 @@ std::uint8_t alignment_of(std::size_t alignment, const void* /*quietly*/ = nullp
 
 /// Calls an operator of the allocator's own.
 template <typename Allocate>
-void* call_operator(std::size_t bytes, std::uint8_t alignment, Allocate allocate) {
+[[gnu::always_inline]] inline void* call_operator(CalledFrom from, std::size_t bytes, std::uint8_t alignment, Allocate allocate) {
   const RawKind kind = alignment == 0 ? RawKind::kMalloc : RawKind::kAligned;
   return counted(
-      bytes, [&] { return allocated_live(bytes, [&] { return allocated_noted(kind, bytes, alignment, allocate); }); });
+      from, bytes, [&] { return allocated_live(bytes, [&] { return allocated_noted(kind, bytes, alignment, allocate); }); });
 }
 
 /// The operator that throws is called for what it returns at once by its nothrow sibling, so that no exception passes
 /// through a call that is counted; if that fails, it is called itself, and does what it does.
 template <typename... More>
-void* allocate(Operator& throwing, Operator& nothrow, std::size_t bytes, More... more) {
+[[gnu::always_inline]] inline void* allocate(Operator& throwing, Operator& nothrow, std::size_t bytes, More... more) {
   using Throwing = void* (*)(std::size_t, More...);
   using Quiet = void* (*)(std::size_t, More..., const NoThrow*);
   if (throwing.is_allocators() && nothrow.find() != nullptr) {
     static const char kAnything = 0;
     const auto* const no_throw = reinterpret_cast<const NoThrow*>(&kAnything);
     void* const block =
-        call_operator(bytes, alignment_of(more...), [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); });
+        call_operator(called_from(), bytes, alignment_of(more...), [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); });
     if (block != nullptr) return block;
   }
   const auto function = throwing.as<Throwing>();
@@ -97,19 +97,19 @@ void* allocate(Operator& throwing, Operator& nothrow, std::size_t bytes, More...
 }
 
 template <typename... More>
-void* allocate_quietly(Operator& nothrow, std::size_t bytes, More... more) {
+[[gnu::always_inline]] inline void* allocate_quietly(Operator& nothrow, std::size_t bytes, More... more) {
   const auto function = nothrow.as<void* (*)(std::size_t, More...)>();
   if (function == nullptr) return std::malloc(bytes);
   if (!nothrow.is_allocators()) return function(bytes, more...);
-  return call_operator(bytes, alignment_of(more...), [&] { return function(bytes, more...); });
+  return call_operator(called_from(), bytes, alignment_of(more...), [&] { return function(bytes, more...); });
 }
 
 template <typename... More>
-void release(Operator& remove, void* block, More... more) {
+[[gnu::always_inline]] inline void release(Operator& remove, void* block, More... more) {
   const auto function = remove.as<void (*)(void*, More...)>();
   if (function == nullptr) return std::free(block);
   if (!remove.is_allocators()) return function(block, more...);
-  freed(block, [&] { released_live(block, [&] { released_noted(block, [&] { function(block, more...); }); }); });
+  freed(called_from(), block, [&] { released_live(block, [&] { released_noted(block, [&] { function(block, more...); }); }); });
 }
 
 }  // namespace

@@ -52,18 +52,21 @@ Guard guard{};
 Arena* arena = nullptr;
 ProcessSlot* process = nullptr;
 
-OwnWork::OwnWork() : armed_(state.armed), inside_(state.now.inside), errno_(errno) {
+OwnWork::OwnWork(std::uintptr_t mark)
+    : armed_(state.armed), mark_(state.mark), inside_(state.now.inside), errno_(errno) {
   state.armed = nullptr;
+  state.mark = mark;
   state.now.inside = Inside::kOwn;
 }
 
 OwnWork::~OwnWork() {
   state.armed = armed_;
+  state.mark = mark_;
   state.now.inside = inside_;
   errno = errno_;
 }
 
-TimedOwnWork::TimedOwnWork() : outermost_(state.now.inside != Inside::kOwn) {
+TimedOwnWork::TimedOwnWork(std::uintptr_t mark) : outermost_(state.now.inside != Inside::kOwn), own_(mark) {
   if (!outermost_) return;
   began_ns_ = monotonic_ns();
   began_cpu_ns_ = thread_cpu_ns();
@@ -144,6 +147,7 @@ void open_after_fork() {
   open_holdings(*own);
   own->gaps |= parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
   own->holdings.shared_bytes = parent->holdings.shared_bytes.load();
+  own->holdings.hugetlb_mapped_bytes = parent->holdings.hugetlb_mapped_bytes.load();
   own->pagemap_method = parent->pagemap_method;
   std::memcpy(&own->allocator[0], &parent->allocator[0], kPathBytes);
   open_live_heap(*own);

@@ -103,6 +103,7 @@ wchar_t* first_wmemset(wchar_t* target, wchar_t value, std::size_t count) {
 
 bool early_used = false;
 AddressRange allocator_code{};
+AddressRange nesting_code{};
 Real plain_real{};
 
 constinit Real real{first_malloc,         first_calloc,
@@ -158,10 +159,10 @@ void resolve_real() {
   dl_find_object allocator{};
   dl_find_object libc{};
   if (::_dl_find_object(reinterpret_cast<void*>(found.calloc), &allocator) == 0 &&
-      ::_dl_find_object(reinterpret_cast<void*>(found.memset), &libc) == 0 &&
-      allocator.dlfo_map_start != libc.dlfo_map_start) {
-    allocator_code = {reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_start),
-                      reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_end)};
+      ::_dl_find_object(reinterpret_cast<void*>(found.memset), &libc) == 0) {
+    nesting_code = {reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_start),
+                    reinterpret_cast<std::uintptr_t>(allocator.dlfo_map_end)};
+    if (allocator.dlfo_map_start != libc.dlfo_map_start) allocator_code = nesting_code;
   }
   real = plain_real = found;
   count_live_heap();

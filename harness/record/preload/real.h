@@ -48,11 +48,17 @@ bool is_beside_malloc(const void* function);
 /// The library of the allocator; empty if it is the C library.
 extern AddressRange allocator_code;
 
+inline bool lies_in(AddressRange range, const void* address) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  return place >= range.begin && place < range.end;
+}
+
 /// Whether an address lies in the allocator's library; never for the C library's own allocator, whose other functions
 /// lie there too.
-inline bool is_of_allocator(const void* address) {
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  return place >= allocator_code.begin && place < allocator_code.end;
-}
+inline bool is_of_allocator(const void* address) { return lies_in(allocator_code, address); }
+
+/// The library of the allocator, or the C library if the allocator is its own. Calls of memset and munmap from here can
+/// be part of a call of the allocator.
+extern AddressRange nesting_code;
 
 }  // namespace zerotax::record

@@ -1,16 +1,23 @@
 #include "record/preload/returns.h"
 
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cstdarg>
+#include <optional>
 
+#include "base/less.h"
 #include "os/clock.h"
 #include "record/preload/calls.h"
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
+#include "record/preload/instructions.h"
+#include "record/preload/nesting.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
@@ -20,6 +27,9 @@
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
@@ -34,6 +44,7 @@ struct Originals {
   int (*brk)(void*);
   void* (*mremap)(void*, std::size_t, std::size_t, int, ...);
   void* (*mmap)(void*, std::size_t, int, int, int, off_t);
+  void* (*shmat)(int, const void*, int);
 };
 Originals original{};
 const std::uintptr_t* heap_end = nullptr;  ///< glibc's __curbrk
@@ -47,6 +58,23 @@ bool count_mapping_call(ThreadState& thread) {
   ++thread.block->mapping_calls;
   return true;
 }
+
+/// A call of a function that changes mappings: by the allocator in a call of it, by the program, or by a signal handler
+/// that interrupted either.
+class Watched {
+ public:
+  explicit Watched(CalledFrom from) : thread(state) {
+    if (process == nullptr) return;
+    if (thread.armed == nullptr && thread.block != nullptr) arrival_.emplace(thread, from, nesting_code);
+    counts = count_mapping_call(thread);
+  }
+
+  ThreadState& thread;
+  bool counts = false;
+
+ private:
+  std::optional<Arrival> arrival_;
+};
 
 /// Where the thread is: a call that is over leaves its mark behind.
 Inside place_of(const ThreadState& thread) { return thread.armed != nullptr ? Inside::kProgram : thread.now.inside; }
@@ -95,6 +123,7 @@ class Return {
     const Clocks began = now();
     found_ = zeroed_in(range_);
     if (weight_ > 1) note_small();
+    process->holdings.returned_zero_bytes += weight_ * found_.zero;
     if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
     began_ = now();
     note_own(began, began_);
@@ -180,11 +209,11 @@ void note_fresh(ThreadState& thread, AddressRange range) {
   thread.call.fresh = range;
 }
 
-int munmap_for(const void* caller, void* begin, std::size_t bytes) {
-  ThreadState& thread = state;
-  if (!count_mapping_call(thread)) return original.munmap(begin, bytes);
-  if (cause_of(thread, caller) == kByProgram) note_unmapping(range_of(begin, bytes), false);
-  Return returned(thread, range_of(begin, bytes), kMunmap, caller);
+int munmap_for(CalledFrom from, void* begin, std::size_t bytes) {
+  const Watched call(from);
+  if (!call.counts) return original.munmap(begin, bytes);
+  if (cause_of(call.thread, from.caller) == kByProgram) note_unmapping(range_of(begin, bytes), false);
+  Return returned(call.thread, range_of(begin, bytes), kMunmap, from.caller);
   const int status = original.munmap(begin, bytes);
   returned.done(status == 0);
   return status;
@@ -196,44 +225,97 @@ void note_offer(ThreadState& thread, AddressRange range) {
   thread.block->offered_bytes += anonymous_in(range).bytes;
 }
 
-int watched_munmap(void* begin, std::size_t bytes) { return munmap_for(__builtin_return_address(0), begin, bytes); }
+/// MADV_COLLAPSE makes huge pages without a page fault: the kernel zeroes what was not populated of them.
+int collapse(AddressRange range, int advice) {
+  const OwnWork own;
+  const auto before = anonymous_in(range);
+  const int status = original.madvise(reinterpret_cast<void*>(range.begin), range.bytes(), advice);
+  const auto after = anonymous_in(range);
+  if (after.huge <= before.huge) return status;
+  Holdings& holdings = process->holdings;
+  holdings.collapsed_bytes += after.huge - before.huge;
+  holdings.collapsed_small_bytes += less(less(before.bytes, before.huge), less(after.bytes, after.huge));
+  return status;
+}
 
-int madvise_for(const void* caller, void* begin, std::size_t bytes, int advice) {
-  ThreadState& thread = state;
+int watched_munmap(void* begin, std::size_t bytes) { return munmap_for(called_from(), begin, bytes); }
+
+int madvise_for(CalledFrom from, void* begin, std::size_t bytes, int advice) {
+  const Watched call(from);
   const bool returns = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_GUARD_INSTALL;
   if (advice == MADV_HUGEPAGE) note_huge(range_of(begin, bytes));
-  if (!count_mapping_call(thread) || (!returns && advice != MADV_FREE)) return original.madvise(begin, bytes, advice);
+  if (call.counts && advice == MADV_COLLAPSE) return collapse(range_of(begin, bytes), advice);
+  if (!call.counts || (!returns && advice != MADV_FREE)) return original.madvise(begin, bytes, advice);
   if (!returns) {
-    note_offer(thread, range_of(begin, bytes));
+    note_offer(call.thread, range_of(begin, bytes));
     return original.madvise(begin, bytes, advice);
   }
-  if (cause_of(thread, caller) == kByProgram) note_unmapping(range_of(begin, bytes), true);
-  Return returned(thread, range_of(begin, bytes), kMadvise, caller);
+  if (cause_of(call.thread, from.caller) == kByProgram) note_unmapping(range_of(begin, bytes), true);
+  Return returned(call.thread, range_of(begin, bytes), kMadvise, from.caller);
   const int status = original.madvise(begin, bytes, advice);
   returned.done(status == 0);
   return status;
 }
 
 int watched_madvise(void* begin, std::size_t bytes, int advice) {
-  return madvise_for(__builtin_return_address(0), begin, bytes, advice);
+  return madvise_for(called_from(), begin, bytes, advice);
 }
 
-int watched_brk(void* end) {
-  ThreadState& thread = state;
-  if (end == nullptr || !count_mapping_call(thread)) return original.brk(end);
-  // Where the C library does not say, the kernel answers with the present end of the heap.
-  const auto before = heap_end != nullptr ? *heap_end : static_cast<std::uintptr_t>(::syscall(SYS_brk, 0));
-  const auto after = reinterpret_cast<std::uintptr_t>(end);
+/// Moves the end of the heap from `before` by `move`, which returns whether it succeeded.
+template <typename Move>
+void move_heap_end(ThreadState& thread, std::uintptr_t before, std::uintptr_t after, const void* caller, Move move) {
   if (after >= before) {
-    const int status = original.brk(end);
-    if (status == 0) note_fresh(thread, {before, after});
-    return status;
+    if (move()) note_fresh(thread, {before, after});
+    return;
   }
   // The page that the new end lies on stays.
-  Return returned(thread, {page_ceiling(after), before}, kBrk, __builtin_return_address(0));
-  const int status = original.brk(end);
-  returned.done(status == 0);
+  Return returned(thread, {page_ceiling(after), before}, kBrk, caller);
+  returned.done(move());
+}
+
+std::uintptr_t heap_end_of_the_kernel() { return static_cast<std::uintptr_t>(kernel_call(SYS_brk, 0)); }
+
+int watched_brk(void* end) {
+  const CalledFrom from = called_from();
+  const Watched call(from);
+  if (end == nullptr || !call.counts) return original.brk(end);
+  // Where the C library does not say, the kernel answers with the present end of the heap.
+  const auto before = heap_end != nullptr ? *heap_end : heap_end_of_the_kernel();
+  int status = 0;
+  move_heap_end(call.thread, before, reinterpret_cast<std::uintptr_t>(end), from.caller, [&] {
+    status = original.brk(end);
+    return status == 0;
+  });
   return status;
+}
+
+/// The system call, which returns the new end of the heap, or the old one.
+long brk_by_number(CalledFrom from, std::uintptr_t end) {
+  const Watched call(from);
+  const auto move = [&] { return kernel_call(SYS_brk, static_cast<long>(end)); };
+  if (end == 0 || !call.counts) return move();
+  long now = 0;
+  move_heap_end(call.thread, heap_end_of_the_kernel(), end, from.caller, [&] {
+    now = move();
+    return static_cast<std::uintptr_t>(now) == end;
+  });
+  return now;
+}
+
+void* mremap_for(CalledFrom from, void* begin, std::size_t old_bytes, std::size_t new_bytes, int flags, void* target) {
+  const Watched call(from);
+  const AddressRange all = range_of(begin, page_ceiling(old_bytes));
+  const AddressRange cut{all.begin + page_ceiling(new_bytes), all.end};
+  const auto move = [&] {
+    void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
+    if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
+    return moved;
+  };
+  if (!call.counts || cut.bytes() == 0) return move();
+  Return returned(call.thread, cut, kMremap, from.caller);
+  void* const moved = move();
+  returned.done(moved != MAP_FAILED);
+  return moved;
 }
 
 void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, int flags, ...) {
@@ -242,48 +324,76 @@ void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, 
   // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above
   void* const target = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
   va_end(more);
-  ThreadState& thread = state;
-  const AddressRange all = range_of(begin, page_ceiling(old_bytes));
-  const AddressRange cut{all.begin + page_ceiling(new_bytes), all.end};
-  const auto move = [&] {
-    void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
-    if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
-    return moved;
-  };
-  if (!count_mapping_call(thread) || cut.bytes() == 0) return move();
-  Return returned(thread, cut, kMremap, __builtin_return_address(0));
-  void* const moved = move();
-  returned.done(moved != MAP_FAILED);
-  return moved;
+  return mremap_for(called_from(), begin, old_bytes, new_bytes, flags, target);
 }
 
-void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd, off_t offset) {
-  ThreadState& thread = state;
+/// The file system of an open file, as statfs(2) names it; 0 if it is unknown.
+long file_system_of(int fd) {
+  const OwnWork own;
+  struct statfs system {};
+  return ::fstatfs(fd, &system) == 0 ? static_cast<long>(system.f_type) : 0;
+}
+
+/// Memory was mapped that belongs to no process alone, or comes in pages of hugetlbfs.
+void note_kind(AddressRange range, int flags, int fd) {
+  Holdings& holdings = process->holdings;
+  const bool anonymous = (flags & MAP_ANONYMOUS) != 0;
+  const bool is_private = (flags & MAP_TYPE) == MAP_PRIVATE;
+  const long system = anonymous ? 0 : file_system_of(fd);
+  const bool hugetlb = system == HUGETLBFS_MAGIC || (anonymous && (flags & MAP_HUGETLB) != 0);
+  const std::uint64_t bytes = range.pages().bytes();
+  if (hugetlb) holdings.hugetlb_mapped_bytes += bytes;
+  if (system == TMPFS_MAGIC || (!is_private && (anonymous || hugetlb))) {
+    holdings.shared_bytes += bytes;
+  } else if (!anonymous && !hugetlb) {
+    holdings.file_mapped_bytes += bytes;
+  }
+  // To the kernel's list of mappings, memory of hugetlbfs is of a file.
+  if (is_private) note_file_pages(range.pages());
+}
+
+void* mmap_for(CalledFrom from, void* begin, std::size_t bytes, int rights, int flags, int fd, off_t offset) {
+  const Watched call(from);
   // MAP_FIXED_NOREPLACE fails where there is something.
   const bool replaces = (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0;
-  if (!count_mapping_call(thread)) return original.mmap(begin, bytes, rights, flags, fd, offset);
-  const bool by_program = cause_of(thread, __builtin_return_address(0)) == kByProgram;
+  if (!call.counts) return original.mmap(begin, bytes, rights, flags, fd, offset);
+  const bool by_program = cause_of(call.thread, from.caller) == kByProgram;
   const auto mapped = [&](void* memory) {
     if (memory == MAP_FAILED) return memory;
-    if ((flags & MAP_PRIVATE) == 0) {
-      if ((flags & MAP_ANONYMOUS) != 0) process->holdings.shared_bytes += page_ceiling(bytes);
-      return memory;
-    }
-    if ((flags & MAP_ANONYMOUS) != 0) {
-      note_fresh(thread, range_of(memory, bytes));
-      // Stacks come with their threads.
-      if (by_program && (flags & MAP_STACK) == 0) note_mapped(range_of(memory, bytes));
-    } else {
-      note_file_pages(range_of(memory, page_ceiling(bytes)));
-    }
+    constexpr int kPlain = MAP_PRIVATE | MAP_ANONYMOUS;
+    const int kind = flags & (MAP_TYPE | MAP_ANONYMOUS);
+    if (kind != kPlain || (flags & MAP_HUGETLB) != 0) note_kind(range_of(memory, bytes), flags, fd);
+    if (kind != kPlain) return memory;
+    note_fresh(call.thread, range_of(memory, bytes));
+    // Stacks come with their threads.
+    if (by_program && (flags & MAP_STACK) == 0) note_mapped(range_of(memory, bytes));
     return memory;
   };
   if (!replaces) return mapped(original.mmap(begin, bytes, rights, flags, fd, offset));
   if (by_program) note_unmapping(range_of(begin, bytes), false);
-  Return returned(thread, range_of(begin, bytes), kMmap, __builtin_return_address(0));
+  Return returned(call.thread, range_of(begin, bytes), kMmap, from.caller);
   void* const memory = original.mmap(begin, bytes, rights, flags, fd, offset);
   returned.done(memory != MAP_FAILED);
   return mapped(memory);
+}
+
+void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd, off_t offset) {
+  return mmap_for(called_from(), begin, bytes, rights, flags, fd, offset);
+}
+
+/// System V shared memory.
+void* watched_shmat(int segment, const void* at, int flags) {
+  void* const memory = original.shmat(segment, at, flags);
+  if (memory == reinterpret_cast<void*>(-1) || process == nullptr) return memory;
+  const OwnWork own;
+  shmid_ds status{};
+  constexpr std::uint64_t kAny = std::uint64_t{1} << 40;
+  const std::uint64_t bytes = ::shmctl(segment, IPC_STAT, &status) == 0 ? page_ceiling(status.shm_segsz) : kAny;
+  process->holdings.shared_bytes += bytes;
+  // Whether it is of hugetlbfs (SHM_HUGETLB), nobody says; then it begins and ends with a huge page.
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  if ((begin | bytes) % huge_page_bytes() == 0) process->holdings.hugetlb_mapped_bytes += bytes;
+  return memory;
 }
 
 /// Redirects functions of the C library itself: an allocator may have functions of these names, which do without those
@@ -305,11 +415,23 @@ class Watch {
 
 bool returns_are_watched() { return original.munmap != nullptr && original.madvise != nullptr; }
 
-long return_by_number(const void* caller, long number, long begin, long bytes, long advice) {
-  auto* const memory = reinterpret_cast<void*>(begin);
-  const auto size = static_cast<std::size_t>(bytes);
-  return number == SYS_munmap ? munmap_for(caller, memory, size)
-                              : madvise_for(caller, memory, size, static_cast<int>(advice));
+long change_by_number(CalledFrom from, long number, const long (&with)[6]) {
+  auto* const memory = reinterpret_cast<void*>(with[0]);
+  const auto bytes = static_cast<std::size_t>(with[1]);
+  switch (number) {
+    case SYS_munmap:
+      return munmap_for(from, memory, bytes);
+    case SYS_madvise:
+      return madvise_for(from, memory, bytes, static_cast<int>(with[2]));
+    case SYS_brk:
+      return brk_by_number(from, static_cast<std::uintptr_t>(with[0]));
+    case SYS_mremap:
+      return reinterpret_cast<long>(mremap_for(from, memory, bytes, static_cast<std::size_t>(with[2]),
+                                               static_cast<int>(with[3]), reinterpret_cast<void*>(with[4])));
+    default:
+      return reinterpret_cast<long>(mmap_for(from, memory, bytes, static_cast<int>(with[2]), static_cast<int>(with[3]),
+                                             static_cast<int>(with[4]), with[5]));
+  }
 }
 
 bool watch_returns() {
@@ -319,8 +441,12 @@ bool watch_returns() {
   // there is not worth less.
   const bool munmap = watch.redirect("munmap", &watched_munmap, original.munmap);
   const bool madvise = watch.redirect("madvise", &watched_madvise, original.madvise);
-  watch.redirect("mmap", &watched_mmap, original.mmap);
-  watch.redirect("mremap", &watched_mremap, original.mremap);
+  const bool mmap = watch.redirect("mmap", &watched_mmap, original.mmap);
+  const bool mremap = watch.redirect("mremap", &watched_mremap, original.mremap);
+  watch.redirect("shmat", &watched_shmat, original.shmat);
+  // Without a way to the original there is none for a call by number either.
+  if (!mmap) original.mmap = ::mmap;
+  if (!mremap) original.mremap = ::mremap;
   return watch.redirect("brk", &watched_brk, original.brk) && munmap && madvise;
 }
 

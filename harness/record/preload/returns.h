@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "record/preload/live_blocks.h"
+#include "record/preload/nesting.h"
 #include "record/preload/state.h"
 
 namespace zerotax::record {
@@ -12,8 +13,9 @@ namespace zerotax::record {
 bool watch_returns();
 
 [[nodiscard]] bool returns_are_watched();
-/// munmap or madvise as a system call by its number, where these are watched: does it, and looks at what is returned.
-long return_by_number(const void* caller, long number, long begin, long bytes, long advice);
+/// munmap, madvise, brk, mremap or mmap as a system call by its number, where these are watched: does it, and looks at
+/// what is returned.
+long change_by_number(CalledFrom from, long number, const long (&with)[6]);
 
 /// free or realloc has returned, and gave memory back to the kernel: puts that down to who called it, and to the size
 /// of the block that `ended`, if it is known.

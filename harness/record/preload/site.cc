@@ -12,12 +12,6 @@
 #include "record/preload/real.h"
 #include "record/preload/unwinder.h"
 
-// The borders of this library, which the linker knows.
-extern "C" {
-[[gnu::visibility("hidden")]] extern const char __ehdr_start;
-[[gnu::visibility("hidden")]] extern const char _end;
-}
-
 namespace zerotax::record {
 namespace {
 
@@ -27,11 +21,6 @@ struct Stack {
   std::uint64_t addresses[kFrames];
   std::uint32_t depth;
 };
-
-bool is_ours(std::uintptr_t address) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
-  return address >= begin && address < reinterpret_cast<std::uintptr_t>(&_end);
-}
 
 /// CPython's trampolines keep no frame pointer: behind their call are "add $8, %rsp" and "ret".
 bool keeps_no_frame_pointer(std::uint64_t address) {

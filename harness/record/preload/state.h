@@ -49,6 +49,7 @@ struct alignas(64) ThreadState {
   ThreadBlock* armed;  ///< where to count, in the program's own code; nullptr inside a call, and before the first
   ThreadBlock* block;  ///< where to count inside a call
   Call now;
+  std::uintptr_t mark;        ///< while `armed` is nullptr: an address within the stack frame of the call or the own work
   std::uintptr_t last_begin;  ///< the block that malloc or realloc gave last, until the next memset of zeros
   std::size_t last_bytes;
   std::uint32_t until_look;   ///< small blocks until one is looked at
@@ -100,16 +101,22 @@ inline void begin_events(ThreadState& thread) {
   thread.eventful = true;
 }
 
+/// An address within the stack frame of the function in which this stands. All frames that it calls lie below.
+[[gnu::always_inline]] inline std::uintptr_t frame_mark() {
+  return reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()) - sizeof(void*);
+}
+
 /// Keeps errno and marks the thread as busy with the recorder's own work, so that nothing it calls is recorded.
 class OwnWork {
  public:
-  OwnWork();
+  explicit OwnWork(std::uintptr_t mark = frame_mark());
   ~OwnWork();
   OwnWork(const OwnWork&) = delete;
   OwnWork& operator=(const OwnWork&) = delete;
 
  private:
   ThreadBlock* armed_;
+  std::uintptr_t mark_;
   Inside inside_;
   int errno_;
 };
@@ -117,7 +124,7 @@ class OwnWork {
 /// The same, and its time is counted as the recorder's own, unless it is part of such work already. Two system calls.
 class TimedOwnWork {
  public:
-  TimedOwnWork();
+  explicit TimedOwnWork(std::uintptr_t mark = frame_mark());
   ~TimedOwnWork();
   TimedOwnWork(const TimedOwnWork&) = delete;
   TimedOwnWork& operator=(const TimedOwnWork&) = delete;

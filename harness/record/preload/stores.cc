@@ -5,12 +5,14 @@
 #include <cstring>
 #include <cwchar>
 #include <iterator>
+#include <optional>
 
 #include "os/clock.h"
 #include "os/faults.h"
 #include "os/got_hook.h"
 #include "record/preload/examine.h"
 #include "record/preload/jumps.h"
+#include "record/preload/nesting.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/redirect.h"
@@ -64,22 +66,24 @@ inline void count_small_and_sample(ThreadState& thread, Samples& samples, ZeroRo
   const std::int64_t began = monotonic_ns();
   const std::int64_t began_cpu = thread_cpu_ns();
   begin_events(thread);
-  ZeroRow& row = block.zeroed[kind][size_class];
-  ++row.stores;
-  row.bytes += bytes;
   std::uint64_t redundant = 0;
-  if (examine && process != nullptr && redundant_bytes(target, bytes, redundant)) {
-    row.examined_bytes += bytes;
-    row.redundant_bytes += redundant;
-    thread.call.examined_bytes += bytes;
-    thread.call.redundant_bytes += redundant;
-  }
+  const bool examined = examine && process != nullptr && redundant_bytes(target, bytes, redundant);
   const std::int64_t faults = thread_minor_faults();
   const std::int64_t before_cpu = thread_cpu_ns();
   const std::int64_t before = monotonic_ns();
   store(target, bytes);
   const std::int64_t after = monotonic_ns();
   const std::int64_t after_cpu = thread_cpu_ns();
+  // Not before the store: a handler of its fault may leave it by siglongjmp.
+  ZeroRow& row = block.zeroed[kind][size_class];
+  ++row.stores;
+  row.bytes += bytes;
+  if (examined) {
+    row.examined_bytes += bytes;
+    row.redundant_bytes += redundant;
+    thread.call.examined_bytes += bytes;
+    thread.call.redundant_bytes += redundant;
+  }
   const auto taken = static_cast<std::uint64_t>(thread_minor_faults() - faults);
   const auto ns = static_cast<std::uint64_t>(after - before);
   block.cost[kind].bytes += bytes;
@@ -165,28 +169,42 @@ inline void store_by_program(ThreadState& thread, bool by_hand, void* target, st
   store(target, bytes);
 }
 
-/// A thread that has called nothing of the allocator yet, or a new child of fork. Not before our constructor: what the
-/// dynamic linker clears is nobody's.
-[[gnu::noinline]] bool may_begin(ThreadState& thread) {
-  return process != nullptr && thread.now.inside != Inside::kOwn &&
-         (thread.armed != nullptr || thread.block == nullptr) && prepare(thread);
+/// A store outside the allocator's calls. Returns whether it has been done.
+inline bool noticed_outside(ThreadState& thread, void* target, std::size_t bytes, Store store, const void* caller) {
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(target) - thread.last_begin;
+  const bool within = offset < thread.last_bytes && bytes <= thread.last_bytes - offset;
+  // After any store, the next one over the block is not right after malloc.
+  thread.last_bytes = 0;
+  // Of the allocator's own thread, or in a function of its that is not known.
+  if (is_of_allocator(caller)) return false;
+  store_by_program(thread, within, target, bytes, store);
+  return true;
 }
 
-/// Whether somebody wants to know of a store of zeros, which `caller` asked for; then it has been done by `store`.
-inline bool noticed(void* target, std::size_t bytes, Store store, const void* caller) {
+bool is_inside_a_call(const ThreadState& thread) {
+  return thread.armed == nullptr && thread.block != nullptr && thread.now.inside != Inside::kOwn;
+}
+
+/// In a thread that has called nothing of the allocator yet, in a new child of fork, or during another call. Not before
+/// our constructor: what the dynamic linker clears is nobody's.
+[[gnu::noinline]] bool noticed_apart(ThreadState& thread, void* target, std::size_t bytes, Store store,
+                                     CalledFrom from) {
+  std::optional<Arrival> arrival;
+  if (process != nullptr) arrival.emplace(thread, from, nesting_code);
+  if (arrival && arrival->counts()) return noticed_outside(thread, target, bytes, store, from.caller);
+  if (!is_inside_a_call(thread)) return false;
+  store_inside(thread, target, bytes, store);
+  return true;
+}
+
+/// Whether somebody wants to know of a store of zeros; then it has been done by `store`.
+inline bool noticed(void* target, std::size_t bytes, Store store, CalledFrom from) {
   ThreadState& thread = state;
   if (bytes == 0) return false;
-  if (ready(thread) || may_begin(thread)) {
-    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(target) - thread.last_begin;
-    const bool within = offset < thread.last_bytes && bytes <= thread.last_bytes - offset;
-    // After any store, the next one over the block is not right after malloc.
-    thread.last_bytes = 0;
-    // Of the allocator's own thread, or in a function of its that is not known.
-    if (is_of_allocator(caller)) return false;
-    store_by_program(thread, within, target, bytes, store);
-    return true;
-  }
-  if (thread.now.inside == Inside::kOwn || thread.block == nullptr || thread.armed != nullptr) return false;
+  if (ready(thread)) [[likely]]
+    return noticed_outside(thread, target, bytes, store, from.caller);
+  if (!is_inside_a_call(thread) || !is_just_within(thread, from, nesting_code)) [[unlikely]]
+    return noticed_apart(thread, target, bytes, store, from);
   store_inside(thread, target, bytes, store);
   return true;
 }
@@ -194,38 +212,39 @@ inline bool noticed(void* target, std::size_t bytes, Store store, const void* ca
 }  // namespace
 }  // namespace zerotax::record
 
+using zerotax::record::called_from;
 using zerotax::record::noticed;
 using zerotax::record::real;
 using zerotax::record::store_zeros;
 
 ZEROTAX_EXPORT void* memset(void* target, int value, std::size_t bytes) {
-  if ((value & 0xff) == 0 && noticed(target, bytes, store_zeros, __builtin_return_address(0))) return target;
+  if ((value & 0xff) == 0 && noticed(target, bytes, store_zeros, called_from())) return target;
   return real.memset(target, value, bytes);
 }
 
 ZEROTAX_EXPORT void* __memset_chk(void* target, int value, std::size_t bytes, std::size_t room) {
-  if ((value & 0xff) == 0 && bytes <= room && noticed(target, bytes, store_zeros, __builtin_return_address(0)))
+  if ((value & 0xff) == 0 && bytes <= room && noticed(target, bytes, store_zeros, called_from()))
     return target;
   return real.memset_checked(target, value, bytes, room);
 }
 
 ZEROTAX_EXPORT void bzero(void* target, std::size_t bytes) noexcept {
-  if (!noticed(target, bytes, store_zeros, __builtin_return_address(0))) real.bzero(target, bytes);
+  if (!noticed(target, bytes, store_zeros, called_from())) real.bzero(target, bytes);
 }
 
 // The C library's explicit_bzero calls its memset, which is ours (hook_libc_stores) and would count the store again. A
 // call through a pointer is not optimised away.
 ZEROTAX_EXPORT void explicit_bzero(void* target, std::size_t bytes) noexcept {
-  if (!noticed(target, bytes, store_zeros, __builtin_return_address(0))) store_zeros(target, bytes);
+  if (!noticed(target, bytes, store_zeros, called_from())) store_zeros(target, bytes);
 }
 
 ZEROTAX_EXPORT void __explicit_bzero_chk(void* target, std::size_t bytes, std::size_t room) {
   if (bytes > room) return real.explicit_bzero_checked(target, bytes, room);
-  if (!noticed(target, bytes, store_zeros, __builtin_return_address(0))) store_zeros(target, bytes);
+  if (!noticed(target, bytes, store_zeros, called_from())) store_zeros(target, bytes);
 }
 
 ZEROTAX_EXPORT wchar_t* wmemset(wchar_t* target, wchar_t value, std::size_t count) noexcept {
-  if (value == 0 && noticed(target, count * sizeof(wchar_t), store_zeros, __builtin_return_address(0))) return target;
+  if (value == 0 && noticed(target, count * sizeof(wchar_t), store_zeros, called_from())) return target;
   return real.wmemset(target, value, count);
 }
 

@@ -1,7 +1,7 @@
 // The function syscall of recorded programs, which zerotax_watched_syscall and zerotax_real_syscall are of (ending.cc).
 
-// As the C library has it, but for the numbers of exit_group (94), execve (221), execveat (281), munmap (215) and
-// madvise (233). hint 34 is bti c.
+// As the C library has it, but for the numbers of exit_group (94), execve (221), execveat (281), munmap (215), madvise
+// (233), mmap (222), brk (214) and mremap (216). hint 34 is bti c.
 asm(R"(
   .pushsection .text
   .globl syscall
@@ -18,6 +18,12 @@ syscall:
   cmp x0, 215
   b.eq zerotax_watched_syscall
   cmp x0, 233
+  b.eq zerotax_watched_syscall
+  cmp x0, 222
+  b.eq zerotax_watched_syscall
+  cmp x0, 214
+  b.eq zerotax_watched_syscall
+  cmp x0, 216
   b.eq zerotax_watched_syscall
   adrp x16, zerotax_real_syscall
   ldr x16, [x16, :lo12:zerotax_real_syscall]

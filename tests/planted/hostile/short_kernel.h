@@ -47,6 +47,14 @@ CLEARS(madvise_and_one_page) {
   store_zeros(block, size < page_bytes() ? size : page_bytes());
 }
 
+// Cuts the kept block down to its first page, which it clears by itself, and grows it again in place (mremap).
+CLEARS(mremap_cut) {
+  const std::size_t whole = page_ceiling(size);
+  ::mremap(block, whole, page_bytes(), 0);
+  ::mremap(block, page_bytes(), whole, 0);
+  store_zeros(block, size < page_bytes() ? size : page_bytes());
+}
+
 // Moves fresh pages over the block (mremap).
 CLEARS(mremap_over) {
   const std::size_t whole = page_ceiling(size);

@@ -1,0 +1,60 @@
+"""A call of the allocator or of memset that a signal handler interrupts, or that never returns: `zerotax record` counts what
+comes afterwards, and in the handler, as it counts anything else."""
+
+import pytest
+from conftest import MIB
+from recording import PROGRAMS, record
+
+LEFT = PROGRAMS / "left"
+# The calls of left.cc's work, in the order of counts_of.
+WORK = (10, 10, 20, 10)
+NONE = (0, 0, 0, 0)
+# More than of "none": calls of malloc, calloc and free, and stores by hand.
+MORE = {
+    "siglongjmp": NONE, "siglongjmp-populated": NONE, "siglongjmp-small": NONE, "siglongjmp-deep": NONE,
+    "siglongjmp-signal-stack": NONE, "sigbus": NONE, "setcontext": NONE,
+    # The exception is a block of its own.
+    "exception": (1, 0, 1, 0),
+    # The calls before calloc is left.
+    "calloc-left": (2, 1, 1, 0), "none-calloc": (2, 1, 2, 0),
+    "handler": WORK, "handler-signal-stack": WORK, "coroutine": WORK,
+    "handler-in-calloc": (12, 11, 22, 10),
+}
+# Their memset of 8 MiB is done when the handler has returned.
+DONE = ("handler", "handler-signal-stack", "coroutine")
+
+
+def counts_of(found):
+    totals = found.totals
+    return (totals["malloc_calls"], totals["calloc_calls"], totals["free_calls"], totals["by_hand"]["zeroing_stores"])
+
+
+@pytest.fixture(scope="module", name="none")
+def _none():
+    return record(LEFT, "none")
+
+
+@pytest.mark.parametrize("way", MORE)
+def test_what_follows_a_call_that_was_left_is_counted(way, none):
+    found = record(LEFT, way)
+    assert found.status == 0, found.err
+    assert tuple(now - before for now, before in zip(counts_of(found), counts_of(none))) == MORE[way]
+    stores = MORE[way][3]
+    assert found.totals["by_hand"]["zeroed_bytes"] == none.totals["by_hand"]["zeroed_bytes"] + stores * MIB
+    cleared = found.totals["by_program"]["zeroed_bytes"] - none.totals["by_program"]["zeroed_bytes"]
+    # A store that was left stored an unknown part, and is none. A small one is counted before it is done.
+    assert cleared == (8 * MIB if way in DONE else 0) or (way == "siglongjmp-small" and cleared < 65_536)
+
+
+def test_a_calloc_that_a_handler_interrupted_zeroed_its_block():
+    plain, interrupted = record(LEFT, "none-calloc"), record(LEFT, "handler-in-calloc")
+    assert interrupted.totals["zeroed_bytes"] - plain.totals["zeroed_bytes"] == pytest.approx(
+        plain.totals["zeroed_bytes"] - 100_000, abs=100_000)
+
+
+@pytest.mark.parametrize("way", ["siglongjmp", "calloc-left"])
+def test_the_calls_that_follow_are_noted(way, tmp_path):
+    files = {name: tmp_path / f"{name}.calls" for name in ("none", way)}
+    for name, path in files.items():
+        assert record(LEFT, name, options=["--calls", path]).status == 0
+    assert files[way].stat().st_size == pytest.approx(files["none"].stat().st_size, abs=200)
