@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "os/page.h"
+#include "record/metrics.h"
 
 namespace zerotax::record {
 namespace {
@@ -54,6 +55,8 @@ Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge
 void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen_bytes,
                   std::optional<std::uint64_t> huge) {
   const Faults faults = faults_beside(holdings, huge);
+  // What small calls returned is an estimate.
+  const Interval returned = returned_interval(part.small_returns);
   const std::uint64_t most = page_bytes() * faults.other + faults.in_pieces +
                              less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
   part.slack = huge ? std::optional(most) : std::nullopt;
@@ -69,13 +72,13 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen
     part.slack = part.unseen;
     return;
   }
-  if (faults.missing_bytes > kUncertain + part.zeroed / kUncertainPart) {
+  if (faults.missing_bytes > returned.below + kUncertain + part.zeroed / kUncertainPart) {
     part.why_not = kTooFewFaults;
     const std::uint64_t excess = std::min(part.zeroed, faults.missing_bytes);
     part.zeroed -= excess;
     part.unseen = excess + most;
     part.slack = part.unseen;
-  } else if (faults.other > faults.explicable) {
+  } else if (faults.other > faults.explicable + returned.above / page_bytes()) {
     part.why_not = kTooManyFaults;
     part.unlimited = !huge;
     part.unseen = most;

@@ -1,8 +1,8 @@
-"""A call of the allocator or of memset that a signal handler interrupts, or that never returns: `zerotax record` counts what
-comes afterwards, and in the handler, as it counts anything else."""
+"""A call of the allocator or of memset that a signal handler interrupts, that never returns, or whose function was looked up:
+`zerotax record` counts it, and what comes afterwards, as it counts anything else."""
 
 import pytest
-from conftest import MIB
+from conftest import MIB, is_na
 from recording import PROGRAMS, record
 
 LEFT = PROGRAMS / "left"
@@ -50,6 +50,25 @@ def test_a_calloc_that_a_handler_interrupted_zeroed_its_block():
     plain, interrupted = record(LEFT, "none-calloc"), record(LEFT, "handler-in-calloc")
     assert interrupted.totals["zeroed_bytes"] - plain.totals["zeroed_bytes"] == pytest.approx(
         plain.totals["zeroed_bytes"] - 100_000, abs=100_000)
+
+
+@pytest.mark.parametrize("way", ["default", "program", "library", "version"])
+def test_functions_that_were_looked_up_are_counted(way):
+    found = record(PROGRAMS / "by_handle", way)
+    assert found.status == 0, found.err
+    totals, none = found.totals, record(PROGRAMS / "opens").totals
+    for key, calls in (("malloc_calls", 5), ("calloc_calls", 20), ("free_calls", 25)):
+        assert calls <= totals[key] - none[key] <= calls + 4, key  # dlopen, and a dlerror, have blocks
+    assert totals["by_program"]["zeroed_bytes"] - none["by_program"]["zeroed_bytes"] == 10 * MIB
+
+
+@pytest.mark.parametrize("way", ["deepbind", "dlmopen"])
+def test_calls_of_a_library_in_a_scope_of_its_own_are_not_claimed(way):
+    found = record(PROGRAMS / "opens", PROGRAMS / "libzeroes.so", way)
+    assert found.status == 0, found.err
+    for key in ("malloc_calls", "calloc_calls", "free_calls"):
+        assert is_na(found.totals[key]) and "scope of its own" in found.totals[key]["na"]
+    assert "RTLD_DEEPBIND or dlmopen" in " ".join(found.text.split())
 
 
 @pytest.mark.parametrize("way", ["siglongjmp", "calloc-left"])

@@ -152,7 +152,7 @@ TRUTH = {
     "dontneed_then_stosb": TOLD_FRESH,
     "free_then_memset": MEMSET,
     "pageout_then_memset": MEMSET,
-    "mremap_cut": Truth(constant(PAGE), lambda _size, touched: 0 if touched else PAGE, "inline", bound=OR_UNKNOWN),
+    "mremap_cut": Truth(all_of, lambda size, touched: size - PAGE if touched else size, "memset"),
     "mremap_populated": UNSEEN._replace(why="moved into the block"),
     "uffd_move": UNSEEN._replace(why="not followed"),
     "file_of_other_bytes": Truth(all_of, nothing, "memset"),
