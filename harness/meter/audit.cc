@@ -305,7 +305,8 @@ void AuditMeter::add_filled() {
   zeros.all += static_cast<std::int64_t>(bytes.all);
   zeros.redundant += static_cast<std::int64_t>(bytes.all - bytes.dirty);
   if (others_drop_ && bytes.dirty > 0) {
-    say(samples_.na_redundant, "another thread ran during the call, and may have returned pages before they were cleared");
+    say(samples_.na_redundant,
+        "another thread ran during the call, and may have returned pages before they were cleared");
   }
 }
 

@@ -114,8 +114,8 @@ KernelMetrics KernelPart::metrics(const FaultCost& cost) const {
   metrics.fault_cpu_ns = cost.base_ns_per_byte ? value(as_count(fault_ns(cost)))
                                                : NotAvailable{"no memory could be populated to measure it"};
   metrics.zeroed_at_least_bytes = zeroed;
-  metrics.zeroed_at_most_bytes = known_if(!unlimited && slack, zeroed + std::max(unseen, slack.value_or(0)),
-                                          unlimited ? why_not : kNoHugeCount);
+  metrics.zeroed_at_most_bytes =
+      known_if(!unlimited && slack, zeroed + std::max(unseen, slack.value_or(0)), unlimited ? why_not : kNoHugeCount);
   return metrics;
 }
 

@@ -40,7 +40,7 @@ struct KernelPart {
   /// So much more at most if each page fault that populated nothing which is known had the kernel zero a page; nothing
   /// if nobody knows.
   std::optional<std::uint64_t> slack = 0;
-  bool faults_known = true;        ///< else there were more than `minor_faults`
+  bool faults_known = true;  ///< else there were more than `minor_faults`
 
   void add(const KernelPart& more);
   /// Whether `unseen` is too little to matter: a fiftieth of all.

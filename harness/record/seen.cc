@@ -16,7 +16,8 @@ constexpr const char* kTooManyFaults =
     "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
     "C library): too many page faults populated nothing that was seen";
 constexpr const char* kTooFewFaults =
-    "more pages were populated than page faults taken: another process, or a system call of the program's own, supplied "
+    "more pages were populated than page faults taken: another process, or a system call of the program's own, "
+    "supplied "
     "some of them";
 constexpr const char* kShared =
     "it has shared memory: which of its page faults had the kernel zero some of that is unknown";
@@ -31,10 +32,9 @@ struct Faults {
 
 Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge) {
   const std::uint64_t own_huge = holdings.huge_bytes + holdings.returned_huge_bytes;
-  const std::uint64_t populated =
-      less(holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes + holdings.returned_bytes +
-               holdings.returned_copies,
-           holdings.at_open_bytes + holdings.copied_in_bytes);
+  const std::uint64_t populated = less(holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes +
+                                           holdings.returned_bytes + holdings.returned_copies,
+                                       holdings.at_open_bytes + holdings.copied_in_bytes);
   const std::uint64_t taken = less(holdings.minor_faults, holdings.faults_at_open + holdings.own_faults);
   const std::uint64_t known = faults_of(populated, std::min(populated, own_huge), holdings);
   Faults faults;
@@ -55,10 +55,10 @@ Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge
 void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen_bytes,
                   std::optional<std::uint64_t> huge) {
   const Faults faults = faults_beside(holdings, huge);
-  // What small calls returned is an estimate.
+  // The bytes that small calls returned are an estimate.
   const Interval returned = returned_interval(part.small_returns);
-  const std::uint64_t most = page_bytes() * faults.other + faults.in_pieces +
-                             less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
+  const std::uint64_t most =
+      page_bytes() * faults.other + faults.in_pieces + less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
   part.slack = huge ? std::optional(most) : std::nullopt;
   const std::uint64_t in_the_end = holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes +
                                    holdings.returned_bytes + holdings.returned_copies;

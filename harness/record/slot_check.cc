@@ -33,14 +33,21 @@ bool is_whole(const Holdings& holdings) {
   for (const FaultSample& sample : holdings.samples) {
     if (!all_counts({sample.bytes, sample.faults})) return false;
   }
-  return all_counts({holdings.at_start_bytes, holdings.faults_at_open, holdings.last_bytes, holdings.peak_bytes,
-                     holdings.returned_bytes, holdings.returned_huge_bytes, holdings.returned_copies,
-                     holdings.shared_bytes, holdings.returned_zero_bytes, holdings.hugetlb_mapped_bytes,
-                     holdings.file_mapped_bytes, holdings.forked_bytes, holdings.collapsed_bytes,
-                     holdings.collapsed_small_bytes, holdings.copied_in_bytes, holdings.hugetlb_bytes,
-                     holdings.zero_page_bytes, holdings.file_bytes, holdings.files_at_open_bytes, holdings.lost_blocks, holdings.own_bytes, holdings.own_faults,
-                     holdings.peak_live_bytes, holdings.kept_peak_live_bytes, holdings.at_end_bytes,
-                     holdings.huge_bytes, holdings.swapped_bytes, holdings.copied_bytes, holdings.minor_faults});
+  return all_counts({holdings.at_start_bytes,      holdings.faults_at_open,
+                     holdings.last_bytes,          holdings.peak_bytes,
+                     holdings.returned_bytes,      holdings.returned_huge_bytes,
+                     holdings.returned_copies,     holdings.shared_bytes,
+                     holdings.returned_zero_bytes, holdings.hugetlb_mapped_bytes,
+                     holdings.file_mapped_bytes,   holdings.forked_bytes,
+                     holdings.collapsed_bytes,     holdings.collapsed_small_bytes,
+                     holdings.copied_in_bytes,     holdings.hugetlb_bytes,
+                     holdings.zero_page_bytes,     holdings.file_bytes,
+                     holdings.files_at_open_bytes, holdings.lost_blocks,
+                     holdings.own_bytes,           holdings.own_faults,
+                     holdings.peak_live_bytes,     holdings.kept_peak_live_bytes,
+                     holdings.at_end_bytes,        holdings.huge_bytes,
+                     holdings.swapped_bytes,       holdings.copied_bytes,
+                     holdings.minor_faults});
 }
 
 bool is_whole(Module& module) {

@@ -42,7 +42,7 @@ def test_what_follows_a_call_that_was_left_is_counted(way, none):
     stores = MORE[way][3]
     assert found.totals["by_hand"]["zeroed_bytes"] == none.totals["by_hand"]["zeroed_bytes"] + stores * MIB
     cleared = found.totals["by_program"]["zeroed_bytes"] - none.totals["by_program"]["zeroed_bytes"]
-    # A store that was left stored an unknown part, and is none. A small one is counted before it is done.
+    # A store that was left stored an unknown part, and does not count. A small one is counted before it is done.
     assert cleared == (8 * MIB if way in DONE else 0) or (way == "siglongjmp-small" and cleared < 65_536)
 
 

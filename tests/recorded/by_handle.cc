@@ -1,5 +1,5 @@
-// Looks up the C library's functions in the way that the argument names, and calls them: 10 memsets of 1 MiB with zeros,
-// 5 mallocs and 20 callocs of 100,000 bytes, each freed.
+// Looks up the C library's functions in the way that the argument names, and calls them: 10 memsets of 1 MiB with
+// zeros, 5 mallocs and 20 callocs of 100,000 bytes, each freed.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Has the kernel zero a known number of pages in a way that is hard to see, which the first argument names; the second is
-// a number of rounds. Prints the number.
+// Has the kernel zero a known number of pages in a way that is hard to see, which the first argument names; the second
+// is a number of rounds. Prints the number.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -86,7 +86,9 @@ long count(const char* way, long rounds) {
     return rounds * kPages;
   }
   if (is("brk-by-number") || is("raw-brk")) {
-    const auto move = [&](long end) { return is("raw-brk") ? instructions::system_call(SYS_brk, end) : ::syscall(SYS_brk, end); };
+    const auto move = [&](long end) {
+      return is("raw-brk") ? instructions::system_call(SYS_brk, end) : ::syscall(SYS_brk, end);
+    };
     const long begin = (move(0) + static_cast<long>(kPage) - 1) / static_cast<long>(kPage) * static_cast<long>(kPage);
     for (long i = 0; i < rounds; ++i) {
       move(begin + static_cast<long>(kBytes));

@@ -1,5 +1,6 @@
-// Leaves or interrupts a store of zeros or a call of calloc in the way that the first argument names ("none": does not),
-// then makes known calls: 10 mallocs of 1 MiB that are cleared and freed, and 10 callocs of 100,000 bytes that are freed.
+// Leaves or interrupts a store of zeros or a call of calloc in the way that the first argument names ("none": does
+// not), then makes known calls: 10 mallocs of 1 MiB that are cleared and freed, and 10 callocs of 100,000 bytes that
+// are freed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <ucontext.h>

@@ -298,16 +298,16 @@ struct Holdings {
   /// Returned, and neither taken again nor kept back for a block that may take it: what is populated next fills it
   /// again.
   std::atomic<std::uint64_t> pool_bytes;
-  std::atomic<std::uint64_t> returned_copies;  ///< bytes of pages of private file mappings that were unmapped
-  std::atomic<std::uint64_t> returned_zero_bytes;  ///< of the shared zero page: what was read and never written
-  std::atomic<std::uint64_t> shared_bytes;          ///< of memory that was mapped to be shared, by parents too
-  std::atomic<std::uint64_t> hugetlb_mapped_bytes;  ///< of memory in pages of hugetlbfs, by parents too
-  std::atomic<std::uint64_t> file_mapped_bytes;     ///< of files that the program mapped
-  std::atomic<std::uint64_t> forked_bytes;          ///< that it held whenever it forked: a copy fault for each page
-  std::atomic<std::uint64_t> collapsed_bytes;       ///< of huge pages that MADV_COLLAPSE made
+  std::atomic<std::uint64_t> returned_copies;        ///< bytes of pages of private file mappings that were unmapped
+  std::atomic<std::uint64_t> returned_zero_bytes;    ///< of the shared zero page: what was read and never written
+  std::atomic<std::uint64_t> shared_bytes;           ///< of memory that was mapped to be shared, by parents too
+  std::atomic<std::uint64_t> hugetlb_mapped_bytes;   ///< of memory in pages of hugetlbfs, by parents too
+  std::atomic<std::uint64_t> file_mapped_bytes;      ///< of files that the program mapped
+  std::atomic<std::uint64_t> forked_bytes;           ///< that it held whenever it forked: a copy fault for each page
+  std::atomic<std::uint64_t> collapsed_bytes;        ///< of huge pages that MADV_COLLAPSE made
   std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of those: had been populated page by page
   std::atomic<std::uint64_t> copied_in_bytes;        ///< by userfaultfd: not zeroed
-  std::atomic<std::uint64_t> lost_blocks;      ///< large blocks that there was no room to remember
+  std::atomic<std::uint64_t> lost_blocks;            ///< large blocks that there was no room to remember
   std::atomic<std::uint32_t> returns;
   std::atomic<std::uint32_t> samples_used;
   FaultSample samples[kFaultSamples];
@@ -321,10 +321,10 @@ struct Holdings {
   std::uint64_t at_end_bytes;
   std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
   std::uint64_t swapped_bytes;
-  std::uint64_t copied_bytes;  ///< of those: pages of private file mappings, which were copied, not zeroed
-  std::uint64_t hugetlb_bytes;     ///< in addition, private memory in pages of hugetlbfs
-  std::uint64_t zero_page_bytes;   ///< in addition, of the shared zero page
-  std::uint64_t file_bytes;        ///< in addition, of files and shared memory that it had not when it was opened
+  std::uint64_t copied_bytes;     ///< of those: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t hugetlb_bytes;    ///< in addition, private memory in pages of hugetlbfs
+  std::uint64_t zero_page_bytes;  ///< in addition, of the shared zero page
+  std::uint64_t file_bytes;       ///< in addition, of files and shared memory that it had not when it was opened
   std::uint64_t minor_faults;
 };
 

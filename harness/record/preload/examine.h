@@ -8,8 +8,8 @@
 namespace zerotax::record {
 
 /// Bytes of [target, target + bytes) that are zero already: those in pages that are not populated (of private anonymous
-/// memory, by the kernel's word), or whose part of the range is all zero. Only populated pages are read, and only if they
-/// are readable. Returns false if pages cannot be looked at.
+/// memory, by the kernel's word), or whose part of the range is all zero. Only populated pages are read, and only if
+/// they are readable. Returns false if pages cannot be looked at.
 bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant);
 
 /// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.

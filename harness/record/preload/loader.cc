@@ -1,5 +1,5 @@
-// The functions of the dynamic linker by which a program finds functions: one that is found by the handle of a library is
-// ours as well. loader_*.cc has dlsym, dlvsym, dlopen and dlmopen. They jump to the linker's own, which ask who the
+// The functions of the dynamic linker by which a program finds functions: one that is found by the handle of a library
+// is ours as well. loader_*.cc has dlsym, dlvsym, dlopen and dlmopen. They jump to the linker's own, which ask who the
 // caller is. And UFFDIO_COPY of ioctl, which supplies pages that the kernel need not zero.
 #include <malloc.h>
 #include <unistd.h>
@@ -118,7 +118,8 @@ extern "C" {
     std::uint64_t to, from, bytes, mode;
     std::int64_t copied;
   } copy{};
-  if (process == nullptr || guard.alive == 0 || !read_own(reinterpret_cast<std::uintptr_t>(argument), &copy, sizeof copy))
+  if (process == nullptr || guard.alive == 0 ||
+      !read_own(reinterpret_cast<std::uintptr_t>(argument), &copy, sizeof copy))
     return zerotax_real_ioctl(fd, request, argument);
   const zerotax::AddressRange range{copy.to, copy.to + copy.bytes};
   const OwnWork own;

@@ -11,8 +11,8 @@ namespace zerotax::record {
 
 // A thread calls a function of ours while an earlier call of it, or our own work, has not returned. There are three
 // reasons: the allocator calls the function; a signal handler interrupted the earlier call; or the earlier call never
-// returns, because siglongjmp, an exception or a switch of stacks left its frame. ThreadState::mark tells them apart. It
-// lies in the frame of the earlier call.
+// returns, because siglongjmp, an exception or a switch of stacks left its frame. ThreadState::mark tells them apart.
+// It lies in the frame of the earlier call.
 
 /// The place from which a function of ours was called.
 struct CalledFrom {
@@ -24,8 +24,9 @@ struct CalledFrom {
   return {reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()), __builtin_return_address(0)};
 }
 
-/// Least size of the frame that the kernel puts onto a stack for a signal handler: the red zone, 440 bytes of registers,
-/// and 512 bytes of the floating-point unit. More on arm64. Source: struct rt_sigframe in arch/x86/include/asm/sigframe.h.
+/// Least size of the frame that the kernel puts onto a stack for a signal handler: the red zone, 440 bytes of
+/// registers, and 512 bytes of the floating-point unit. More on arm64. Source: struct rt_sigframe in
+/// arch/x86/include/asm/sigframe.h.
 inline constexpr std::uintptr_t kLeastSignalFrame = 1024;
 
 /// Whether `trusted` code called so near below the mark that no signal came in between.

@@ -69,10 +69,12 @@ std::uint8_t alignment_of(std::size_t alignment, const void* /*quietly*/ = nullp
 
 /// Calls an operator of the allocator's own.
 template <typename Allocate>
-[[gnu::always_inline]] inline void* call_operator(CalledFrom from, std::size_t bytes, std::uint8_t alignment, Allocate allocate) {
+[[gnu::always_inline]] inline void* call_operator(CalledFrom from, std::size_t bytes, std::uint8_t alignment,
+                                                  Allocate allocate) {
   const RawKind kind = alignment == 0 ? RawKind::kMalloc : RawKind::kAligned;
-  return counted(
-      from, bytes, [&] { return allocated_live(bytes, [&] { return allocated_noted(kind, bytes, alignment, allocate); }); });
+  return counted(from, bytes, [&] {
+    return allocated_live(bytes, [&] { return allocated_noted(kind, bytes, alignment, allocate); });
+  });
 }
 
 /// The operator that throws is called for what it returns at once by its nothrow sibling, so that no exception passes
@@ -84,8 +86,8 @@ template <typename... More>
   if (throwing.is_allocators() && nothrow.find() != nullptr) {
     static const char kAnything = 0;
     const auto* const no_throw = reinterpret_cast<const NoThrow*>(&kAnything);
-    void* const block =
-        call_operator(called_from(), bytes, alignment_of(more...), [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); });
+    void* const block = call_operator(called_from(), bytes, alignment_of(more...),
+                                      [&] { return nothrow.as<Quiet>()(bytes, more..., no_throw); });
     if (block != nullptr) return block;
   }
   const auto function = throwing.as<Throwing>();
@@ -109,7 +111,8 @@ template <typename... More>
   const auto function = remove.as<void (*)(void*, More...)>();
   if (function == nullptr) return std::free(block);
   if (!remove.is_allocators()) return function(block, more...);
-  freed(called_from(), block, [&] { released_live(block, [&] { released_noted(block, [&] { function(block, more...); }); }); });
+  freed(called_from(), block,
+        [&] { released_live(block, [&] { released_noted(block, [&] { function(block, more...); }); }); });
 }
 
 }  // namespace

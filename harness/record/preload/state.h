@@ -49,7 +49,7 @@ struct alignas(64) ThreadState {
   ThreadBlock* armed;  ///< where to count, in the program's own code; nullptr inside a call, and before the first
   ThreadBlock* block;  ///< where to count inside a call
   Call now;
-  std::uintptr_t mark;        ///< while `armed` is nullptr: an address within the stack frame of the call or the own work
+  std::uintptr_t mark;  ///< while `armed` is nullptr: an address within the stack frame of the call or the own work
   std::uintptr_t last_begin;  ///< the block that malloc or realloc gave last, until the next memset of zeros
   std::size_t last_bytes;
   std::uint32_t until_look;   ///< small blocks until one is looked at

@@ -223,8 +223,7 @@ ZEROTAX_EXPORT void* memset(void* target, int value, std::size_t bytes) {
 }
 
 ZEROTAX_EXPORT void* __memset_chk(void* target, int value, std::size_t bytes, std::size_t room) {
-  if ((value & 0xff) == 0 && bytes <= room && noticed(target, bytes, store_zeros, called_from()))
-    return target;
+  if ((value & 0xff) == 0 && bytes <= room && noticed(target, bytes, store_zeros, called_from())) return target;
   return real.memset_checked(target, value, bytes, room);
 }
 
