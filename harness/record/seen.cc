@@ -15,19 +15,14 @@ constexpr const char* kUnseenReturns =
 constexpr const char* kTooManyFaults =
     "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
     "C library): too many page faults populated nothing that was seen";
-constexpr const char* kTooFewFaults =
-    "more pages were populated than page faults taken: another process, or a system call of the program's own, "
-    "supplied "
-    "some of them";
 constexpr const char* kShared =
     "it has shared memory: which of its page faults had the kernel zero some of that is unknown";
 
 /// The kernel's own count of page faults beside what they are known to have populated, since the process is watched.
 struct Faults {
-  std::uint64_t other = 0;          ///< more than that
-  std::uint64_t missing_bytes = 0;  ///< populated without any
-  std::uint64_t in_pieces = 0;      ///< bytes that came in pieces larger than a page, at most, beside its huge pages
-  std::uint64_t explicable = 0;     ///< of the others: pages that were read before they were written, files, forks
+  std::uint64_t other = 0;       ///< more than that
+  std::uint64_t in_pieces = 0;   ///< bytes that came in pieces larger than a page, at most, beside its huge pages
+  std::uint64_t explicable = 0;  ///< of the others: pages that were read before they were written, files, forks
 };
 
 Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge) {
@@ -40,7 +35,6 @@ Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge
   Faults faults;
   faults.in_pieces = less(huge.value_or(0), own_huge);
   faults.other = less(taken, less(known, faults.in_pieces / page_bytes()));
-  faults.missing_bytes = less(page_bytes() * less(known, taken), faults.in_pieces);
   const std::uint64_t twice = populated + 2 * (holdings.file_bytes + holdings.file_mapped_bytes);
   const std::uint64_t once = holdings.zero_page_bytes + holdings.returned_zero_bytes + holdings.forked_bytes +
                              holdings.at_start_bytes + holdings.shared_bytes;
@@ -55,8 +49,6 @@ Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge
 void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen_bytes,
                   std::optional<std::uint64_t> huge) {
   const Faults faults = faults_beside(holdings, huge);
-  // The bytes that small calls returned are an estimate.
-  const Interval returned = returned_interval(part.small_returns);
   const std::uint64_t most =
       page_bytes() * faults.other + faults.in_pieces + less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
   part.slack = huge ? std::optional(most) : std::nullopt;
@@ -72,13 +64,9 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen
     part.slack = part.unseen;
     return;
   }
-  if (faults.missing_bytes > returned.below + kUncertain + part.zeroed / kUncertainPart) {
-    part.why_not = kTooFewFaults;
-    const std::uint64_t excess = std::min(part.zeroed, faults.missing_bytes);
-    part.zeroed -= excess;
-    part.unseen = excess + most;
-    part.slack = part.unseen;
-  } else if (faults.other > faults.explicable + returned.above / page_bytes()) {
+  // The bytes that small calls returned are an estimate.
+  const std::uint64_t estimated = returned_interval(part.small_returns).above / page_bytes();
+  if (faults.other > faults.explicable + estimated) {
     part.why_not = kTooManyFaults;
     part.unlimited = !huge;
     part.unseen = most;
