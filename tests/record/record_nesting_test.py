@@ -12,7 +12,7 @@ NONE = (0, 0, 0, 0)
 # More than of "none": calls of malloc, calloc and free, and stores by hand.
 MORE = {
     "siglongjmp": NONE, "siglongjmp-populated": NONE, "siglongjmp-small": NONE, "siglongjmp-deep": NONE,
-    "siglongjmp-signal-stack": NONE, "sigbus": NONE, "setcontext": NONE,
+    "siglongjmp-signal-stack": NONE, "siglongjmp-fork": NONE, "sigbus": NONE, "setcontext": NONE,
     # The exception is a block of its own.
     "exception": (1, 0, 1, 0),
     # The calls before calloc is left.

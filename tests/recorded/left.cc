@@ -3,6 +3,7 @@
 // are freed.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -125,6 +126,15 @@ void run(const char* way) {
   if (is("siglongjmp-deep")) {
     leave([] { clear(); });
     work_far_below();
+    std::exit(0);
+  }
+  if (is("siglongjmp-fork")) {
+    leave([] { clear(); });
+    if (::fork() == 0) {
+      work();
+      ::_exit(0);
+    }
+    ::wait(nullptr);
     std::exit(0);
   }
   if (is("siglongjmp-signal-stack")) {

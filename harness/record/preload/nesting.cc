@@ -80,9 +80,11 @@ Arrival::Arrival(ThreadState& thread, CalledFrom from, AddressRange trusted) : t
     counts_ = prepare(thread);
     return;
   }
-  if (thread.block == nullptr || guard.alive == 0) return;
+  if (thread.block == nullptr) return;
+  const bool new_child = guard.alive == 0;
   const Nesting nesting = nesting_of(thread, from, trusted);
-  if (nesting == Nesting::kWithin) return;
+  // In a new child of fork, the interrupted call goes on to count in the block of its parent.
+  if (nesting == Nesting::kWithin || (new_child && nesting == Nesting::kInterrupts)) return;
   interrupts_ = nesting == Nesting::kInterrupts;
   if (interrupts_) {
     eventful_ = thread.eventful;
@@ -97,7 +99,7 @@ Arrival::Arrival(ThreadState& thread, CalledFrom from, AddressRange trusted) : t
   thread.now = {};
   thread.grown_bytes = 0;
   thread.armed = thread.block;
-  counts_ = true;
+  counts_ = !new_child || prepare(thread);
 }
 
 Arrival::~Arrival() {
