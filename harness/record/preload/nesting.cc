@@ -83,7 +83,7 @@ Arrival::Arrival(ThreadState& thread, CalledFrom from, AddressRange trusted) : t
   if (thread.block == nullptr) return;
   const bool new_child = guard.alive == 0;
   const Nesting nesting = nesting_of(thread, from, trusted);
-  // In a new child of fork, the interrupted call goes on to count in the block of its parent.
+  // In a new child of fork, the interrupted call continues to count in the block of its parent.
   if (nesting == Nesting::kWithin || (new_child && nesting == Nesting::kInterrupts)) return;
   interrupts_ = nesting == Nesting::kInterrupts;
   if (interrupts_) {
