@@ -164,8 +164,12 @@ bool Pagemap::written(AddressRange range, RangeList& written) const {
 }
 
 bool Pagemap::zero_pages(AddressRange range, RangeList& zero_pages) const {
-  if (method_ == Method::kScan) return scan(range, 0, kZeroFrame, kPresent, add_to_list, &zero_pages);
-  return method_ == Method::kRead && read(range, Kind::kZeroPage, add_to_list, &zero_pages);
+  return for_each_zero_page(range, add_to_list, &zero_pages);
+}
+
+bool Pagemap::for_each_zero_page(AddressRange range, Visit visit, void* context) const {
+  if (method_ == Method::kScan) return scan(range, 0, kZeroFrame, kPresent, visit, context);
+  return method_ == Method::kRead && read(range, Kind::kZeroPage, visit, context);
 }
 
 bool Pagemap::scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,

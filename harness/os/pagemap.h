@@ -54,6 +54,8 @@ class Pagemap {
   /// Adds the pages of `range` at which the shared zero page is mapped: read, and never written. Only where
   /// knows_zero_page(). Returns false if the kernel refused.
   bool zero_pages(AddressRange range, RangeList& zero_pages) const;
+  /// The same, passed range by range.
+  bool for_each_zero_page(AddressRange range, Visit visit, void* context) const;
 
   /// Whether the shared zero page, which reading maps, can be told from a page that was written.
   [[nodiscard]] bool knows_zero_page() const {

@@ -237,6 +237,7 @@ struct Site {
   std::atomic<std::uint64_t> requested_bytes;
   std::atomic<std::uint64_t> zeroed_bytes;
   std::atomic<std::uint64_t> redundant_bytes;
+  std::atomic<std::uint64_t> unexamined_bytes;  ///< of zeroed_bytes: in large stores whose contents nobody looked at
   std::atomic<std::uint64_t> zero_ns;
   std::atomic<std::uint64_t> zero_faults;
   std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: all since the sample before are attributed to it
@@ -282,6 +283,8 @@ enum Gap : std::uint32_t {
   kMadeCode = 1 << 16,  ///< it ran code made in memory, whose stores cannot be seen
 };
 
+inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
+
 /// What a process holds and held of anonymous memory, which with what it returned tells what the kernel zeroed for it.
 /// Shared by its threads.
 struct Holdings {
@@ -304,6 +307,13 @@ struct Holdings {
   FaultSample samples[kFaultSamples];
   std::atomic<std::uint64_t> own_bytes;   ///< of a sample that is being taken: no memory of the program's
   std::atomic<std::uint64_t> own_faults;  ///< of those samples, and of pages of the arena
+
+  std::atomic<std::uint64_t> zero_page_bytes;  ///< of large blocks that ended: read and never written, so that the
+                                               ///< shared zero page stood for them
+  std::uint64_t live_zero_page_bytes;          ///< the same of those that the process had when its books were closed
+  /// Shared memory that it had mapped then, without ours: what is resident. ~0: unknown.
+  std::uint64_t shared_resident_bytes;
+  std::uint64_t own_shared_bytes;  ///< ours
 
   std::atomic<std::uint64_t> peak_live_bytes;       ///< the most that its blocks had, where that is counted
   std::atomic<std::uint64_t> kept_peak_live_bytes;  ///< the last one of which sites kept their part
@@ -393,7 +403,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0010'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0011'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -103,6 +103,17 @@ Pagemap::Anonymous anonymous_in(AddressRange range) {
   return found.value_or(Pagemap::Anonymous{});
 }
 
+std::uint64_t zero_pages_in(AddressRange range) {
+  std::uint64_t bytes = 0;
+  if (method() != Pagemap::Method::kScan) return 0;
+  const auto add = [](void* sum, AddressRange pages) { *static_cast<std::uint64_t*>(sum) += pages.bytes(); };
+  with_pagemap([&](const Pagemap& pagemap) {
+    bytes = 0;
+    return pagemap.for_each_zero_page(range.pages(), add, &bytes);
+  });
+  return bytes;
+}
+
 void open_pages() {
   kept.drop();
   if (method() != Pagemap::Method::kNone) kept.get();

@@ -8,12 +8,14 @@
 
 #include "os/clock.h"
 #include "os/fault_cost.h"
+#include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/kept_file.h"
 #include "record/preload/large_blocks.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/returns.h"
+#include "record/preload/shared_memory.h"
 #include "record/preload/state.h"
 
 namespace zerotax::record {
@@ -26,6 +28,7 @@ constexpr std::uint64_t kMostSampled = std::uint64_t{16} << 20;
 // Of the calling thread: the first one may end long before the process, and then has no memory any more.
 constinit KeptFile statm("/proc/thread-self/statm");
 constinit KeptFile smaps_rollup("/proc/thread-self/smaps_rollup");
+constinit KeptFile status("/proc/thread-self/status");
 
 /// Reads digits from a text and moves on behind them and the space that follows.
 std::uint64_t number(const char*& text) {
@@ -89,6 +92,7 @@ void open_holdings(ProcessSlot& slot) {
   open_mappings();
   statm.drop();
   smaps_rollup.drop();
+  status.drop();
   if (slot.forked == 0) smaps_rollup.get();
   const auto found = anonymous_now();
   if (!found) slot.gaps |= kNoHoldings;
@@ -161,6 +165,26 @@ void measure_faults(std::uint64_t bytes, bool huge) {
 
 namespace {
 
+/// Shared memory that is mapped and resident (proc_pid_status(5)), the recording's own left out.
+void note_shared(Holdings& holdings) {
+  holdings.shared_resident_bytes = kUnknownBytes;
+  char text[4096];
+  const int fd = status.check();
+  const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
+  text[got > 0 ? got : 0] = '\0';
+  const char* line = std::strstr(&text[0], "\nRssShmem:");
+  std::uint64_t own = 0;
+  const auto add = [](void* sum, AddressRange pages) {
+    const auto add_bytes = [](void* bytes, AddressRange part) { *static_cast<std::uint64_t*>(bytes) += part.bytes(); };
+    for_each_populated(pages, add_bytes, sum);
+  };
+  if (line == nullptr || !for_each_own_mapping(add, &own)) return;
+  line += std::strlen("\nRssShmem:");
+  const std::uint64_t resident = number(line) << 10;
+  holdings.own_shared_bytes = own;
+  holdings.shared_resident_bytes = resident > own ? resident - own : 0;
+}
+
 void close_now() {
   const TimedOwnWork own;
   settle_live_blocks();
@@ -177,6 +201,7 @@ void close_now() {
     bool made_code = false;
     holdings.copied_bytes = all_file_copies(made_code);
     if (made_code) note_gap(kMadeCode);
+    note_shared(holdings);
   } else {
     holdings.copied_bytes = noted_file_copies();
   }

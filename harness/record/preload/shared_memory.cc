@@ -11,6 +11,12 @@
 namespace zerotax::record {
 namespace {
 
+/// The recording itself, and the rings of some threads.
+constexpr std::uint32_t kMostOwn = 16;
+AddressRange own_ranges[kMostOwn];
+constinit std::atomic<std::uint32_t> own_mappings{0};
+
+
 /// NUMBER of a path /proc/PID/fd/NUMBER; -1 for any other path.
 int number_in(const char* path) {
   constexpr const char* kFolder = "/fd/";
@@ -53,7 +59,16 @@ SharedMemory::~SharedMemory() {
 void* SharedMemory::map(std::size_t offset, std::size_t bytes) const {
   void* memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
-  return memory == MAP_FAILED ? nullptr : memory;
+  if (memory == MAP_FAILED) return nullptr;
+  const std::uint32_t place = own_mappings++;
+  if (place < kMostOwn) own_ranges[place] = range_of(memory, bytes);
+  return memory;
+}
+
+bool for_each_own_mapping(void (*visit)(void* context, AddressRange pages), void* context) {
+  const std::uint32_t mapped = own_mappings;
+  for (std::uint32_t i = 0; i < mapped && i < kMostOwn; ++i) visit(context, own_ranges[i]);
+  return mapped <= kMostOwn;
 }
 
 void SharedMemory::keep() {

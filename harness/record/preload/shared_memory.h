@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/page.h"
+
 namespace zerotax::record {
 
 /// A file in memory that the driver shares with this program. The environment has its path, /proc/PID/fd/NUMBER of the
@@ -28,5 +30,9 @@ class SharedMemory {
   int number_ = -1;  ///< the number under which the file is inherited
   int fd_ = -1;
 };
+
+/// Visits each part of such files that this process, or one that it was forked from, mapped. Returns false if there
+/// were more of them than are remembered.
+bool for_each_own_mapping(void (*visit)(void* context, AddressRange pages), void* context);
 
 }  // namespace zerotax::record

@@ -156,19 +156,13 @@ Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures&
   return site;
 }
 
-void stand_for(Site& site, Samples& samples) {
-  if (samples.pending_bytes != 0) {
-    const double share = static_cast<double>(samples.redundant_bytes) / static_cast<double>(samples.bytes);
-    site.sampled_zeroed_bytes += samples.pending_bytes;
-    site.sampled_redundant_bytes += static_cast<std::uint64_t>(share * static_cast<double>(samples.pending_bytes));
-  }
-  samples.pending_bytes = 0;
-  samples.bytes = 0;
-}
-
 void note_sample(SiteKind kind, Samples& samples) {
   const TimedOwnWork own;
-  if (Site* site = current_site(kind)) stand_for(*site, samples);
+  if (Site* site = current_site(kind)) {
+    const double share = static_cast<double>(samples.redundant_bytes) / static_cast<double>(samples.bytes);
+    site->sampled_zeroed_bytes += samples.pending_bytes;
+    site->sampled_redundant_bytes += static_cast<std::uint64_t>(share * static_cast<double>(samples.pending_bytes));
+  }
   samples.pending_bytes = 0;
   samples.bytes = 0;
 }

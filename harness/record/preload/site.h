@@ -22,9 +22,6 @@ Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures&
 /// Puts the small stores since the last sample down to the call stack of the one that was looked at.
 void note_sample(SiteKind kind, Samples& samples);
 
-/// Puts the pending bytes of samples down to a site.
-void stand_for(Site& site, Samples& samples);
-
 /// Puts bytes that the kernel zeroes for small blocks down to the call stack that got one of them.
 void note_estimate(SiteKind kind, Estimate Site::*estimate, std::uint64_t bytes);
 

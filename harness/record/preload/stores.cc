@@ -119,7 +119,7 @@ ZeroKind kind_inside(Inside inside) {
 
 /// A large store of the program over memory that it did not just get. There can be thousands a second over the same
 /// memory, and to read it takes longer than to clear it: a thread's first 64 are examined, and then as many, at random,
-/// as take a 64th of the time. Each stands for those since the one before.
+/// as take a 64th of the time. All are counted at their sites.
 [[gnu::noinline]] void clear_large(ThreadState& thread, void* target, std::size_t bytes, Store store) {
   constexpr std::uint32_t kAllOf = 64;
   constexpr std::uint64_t kShare = 64;
@@ -128,15 +128,10 @@ ZeroKind kind_inside(Inside inside) {
   const std::uint64_t own = thread.block->own_ns;
   begin_call(thread);
   store_large(thread, kCleared, class_of(bytes), target, bytes, store, examine);
-  if (!examine) {
-    samples.pending_bytes += bytes;
-    return;
-  }
-  ++thread.large_clears;
   Site* const site = note_site(SiteKind::kCleared, bytes, thread.call);
-  samples.bytes = thread.call.examined_bytes;
-  samples.redundant_bytes = thread.call.redundant_bytes;
-  if (site != nullptr && samples.bytes != 0) stand_for(*site, samples);
+  if (site != nullptr) site->unexamined_bytes += bytes - thread.call.examined_bytes;
+  if (!examine) return;
+  ++thread.large_clears;
   const std::uint64_t took = thread.block->own_ns - own;
   samples.until = monotonic_ns() + static_cast<std::int64_t>(took * (kShare / 2 + random_of(thread) % kShare));
 }
