@@ -160,8 +160,13 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
     }
     row.estimated = !sampled;
     if (!sampled) return;
-    row.cpu_interval_ns = {part_of(sampled->interval_ns[0], ns, fault_ns),
-                           part_of(sampled->interval_ns[1], ns, fault_ns)};
+    // By bytes: where no sample hit a fault, the interval does not end at 0.
+    std::array<std::uint64_t, 2> ends = sampled->interval_ns;
+    for (std::uint64_t& end : ends) {
+      const std::uint64_t refilled = part_of(end, kernel.refilled, kernel.zeroed);
+      end = cause == Cause::kRefilled ? refilled : end - refilled;
+    }
+    row.cpu_interval_ns = ends;
   };
   add(Cause::kFresh, kernel.zeroed - kernel.refilled, kernel.faults - refill_faults, fault_ns - refilled_ns);
   add(Cause::kRefilled, kernel.refilled, refill_faults, refilled_ns);
@@ -430,9 +435,9 @@ void put_beside(Tax& tax, const TaxInput& input) {
   tax.beside = input.beside;
   for (BesideRow& row : *tax.beside) {
     const double bytes = row.bytes && *row.bytes ? as_double(**row.bytes) : 0;
-    const bool much = bytes > kNoticed * (as_double(input.kernel.peak) + bytes);
+    const bool much = bytes >= kLargeBytes && bytes > kNoticed * (as_double(input.kernel.peak) + bytes);
     const bool long_time = row.ns && *row.ns && share_of_cpu(tax, **row.ns) >= kNoticed;
-    row.noticed = (bytes > 0 && much) || long_time;
+    row.noticed = much || long_time;
   }
 }
 

@@ -213,7 +213,9 @@ TEST(Review, OfOtherWordsAloneIsNeitherBetterNorWorse) {
 
 TEST(Review, DoesNotHideAWorseMetricBehindAnImprovement) {
   Baseline after = measured({});
-  for (Point& point : after.points) point[kZeroedInFreeBytes] = MetricValue::whole(100);
+  for (Point& point : after.points) {
+    point[kZeroedInFreeBytes] = MetricValue::whole(static_cast<std::int64_t>(point.size_bytes / 4));
+  }
   Baseline before = measured({20 * kMiB});
   for (Point& point : before.points) point[kZeroedInFreeBytes] = MetricValue::whole(0);
   const Review review = review_baselines(before, after);

@@ -31,8 +31,10 @@ class SharedMemory {
   int fd_ = -1;
 };
 
-/// Visits each part of such files that this process, or one that it was forked from, mapped. Returns false if there
-/// were more of them than are remembered.
+/// Remembers shared memory that is ours, and not the program's.
+void note_own_mapping(const void* memory, std::size_t bytes);
+
+/// Visits it. Returns false if there was more of it than is remembered.
 bool for_each_own_mapping(void (*visit)(void* context, AddressRange pages), void* context);
 
 }  // namespace zerotax::record
