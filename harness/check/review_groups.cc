@@ -116,7 +116,7 @@ bool is_beneath_notice(const BaselineChange& change) {
 
 namespace {
 
-/// Changes that are none by themselves go where another one of their point is.
+/// Changes that are too small by themselves go where another change of their point is.
 void add_small_changes(const ReviewInput& input, std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < input.changes.size(); ++i) {
     if (!is_beneath_notice(input.changes[i])) continue;

@@ -28,8 +28,7 @@ std::optional<programs::Metric> metric_of(const std::string& word) {
   std::vector<std::string> keys;
   for (const MetricRow& row : programs::metric_rows()) keys.emplace_back(row.key);
   throw UsageError(fmt::format("--expect: unknown metric '{}'", word),
-                   did_you_mean(word, keys) +
-                       "choose a metric of zerotax help metrics, as in 'page faults <= 2000'");
+                   did_you_mean(word, keys) + "choose a metric of zerotax help metrics, as in 'page faults <= 2000'");
 }
 
 SiteNumber number_named(const std::string& word) {
@@ -43,8 +42,8 @@ SiteNumber number_named(const std::string& word) {
   refuse_word(fmt::format("--expect: '{}' is not counted of a function", word), word, keys);
 }
 
-/// A metric, and the processes that it is about, if any: "peak resident memory of cc1". The names of metrics have " of "
-/// in them too.
+/// A metric, and the processes that it is about, if any: "peak resident memory of cc1". The names of metrics have " of
+/// " in them too.
 std::pair<std::optional<programs::Metric>, std::string> metric_of_processes(const std::string& subject) {
   if (const auto whole = metric_of(subject)) return {whole, ""};
   for (std::size_t at = subject.find(" of "); at != std::string::npos; at = subject.find(" of ", at + 1)) {

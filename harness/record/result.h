@@ -159,6 +159,7 @@ struct SampledSite {
   std::uint64_t zeroed_bytes = 0;
   std::uint64_t redundant_zeroed_bytes = 0;
   std::uint64_t kernel_zeroed_bytes = 0;
+  std::optional<std::uint64_t> calls;
   IntervalBytes kernel_interval_bytes;
   // From outside.
   std::optional<std::uint64_t> return_calls;
@@ -269,10 +270,10 @@ struct NotRecorded {
   bool noticed = false;
 };
 
-/// What takes memory or time and is no cause of zeroing here.
+/// A use of memory or time that is no cause of zeroing here.
 enum class Beside { kSharedMemory, kZeroPages, kCopiedInFork, kExit, kThrottled };
 
-/// A row of what the causes do not contain; it has bytes or a time.
+/// One such use: it has bytes or a time.
 struct BesideRow {
   Beside what{};
   std::optional<Count> bytes;

@@ -1,5 +1,7 @@
 #include "record/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/units.h"
 #include "files/results.h"
 #include "os/child.h"
 #include "os/environment.h"
@@ -237,19 +240,34 @@ Count exit_ns(const std::vector<const ProcessSlot*>& processes, std::uint64_t wa
   return waited - until_end;
 }
 
+/// Fork copies pages that are pinned for a device, without a fault.
+BesideRow copied_in_fork(const std::vector<const ProcessSlot*>& processes) {
+  std::uint64_t pinned = 0;
+  bool forked = false;
+  for (const ProcessSlot* slot : processes) {
+    pinned += slot->holdings.pinned_bytes;
+    forked = forked || slot->forked != 0;
+  }
+  if (!forked) return {Beside::kCopiedInFork, std::uint64_t{0}, {}};
+  if (pinned == 0) {
+    return {Beside::kCopiedInFork,
+            NotAvailable{"fork copies pages that are pinned for a device, and no counter tells"},
+            {}};
+  }
+  const std::string why = fmt::format(
+      "{} were pinned in the end, and each fork copies what is pinned then, without a fault", format_size(pinned));
+  return {Beside::kCopiedInFork, NotAvailable{why}, {}, pinned >= kLargeBytes};
+}
+
 std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, const RecordArena& arena,
                                  const ForegroundResult& run, const std::vector<NotFollowed>& missed) {
   const std::vector<const ProcessSlot*>& processes = seen.processes();
-  const bool forked =
-      std::any_of(processes.begin(), processes.end(), [](const ProcessSlot* slot) { return slot->forked != 0; });
-  Count copied = std::uint64_t{0};
-  if (forked) copied = NotAvailable{"fork copies the pages that a device has pinned, and no counter tells"};
   Count throttled = NotAvailable{"the run was not watched"};
   if (watch != nullptr) throttled = watch->throttled_ns();
   const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
   return {{Beside::kSharedMemory, most_shared_bytes(seen, watch, arena), {}},
           {Beside::kZeroPages, zero_page_bytes(processes), {}},
-          {Beside::kCopiedInFork, copied, {}},
+          copied_in_fork(processes),
           {Beside::kExit, {}, exit_ns(processes, waited, missed)},
           {Beside::kThrottled, {}, throttled}};
 }
@@ -292,8 +310,7 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   // As early as can be: whether they still run is asked here.
   for (const ProcessSlot* slot : processes) record.processes.push_back(process_of(*slot, seen, arena, run, cost));
   record.not_followed = not_followed(processes, arena, run, watch);
-  record.tax =
-      tax_of(sums, run, record.not_followed, cost, beside_of(seen, watch, arena, run, record.not_followed));
+  record.tax = tax_of(sums, run, record.not_followed, cost, beside_of(seen, watch, arena, run, record.not_followed));
   record.tax.timing_changed = changes_timing(processes, record.tax);
   static_cast<Metrics&>(record.totals) = metrics_of(sums.tally);
   // Sums of what was seen; n/a only where no process could be seen.

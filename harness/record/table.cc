@@ -107,7 +107,8 @@ void add_site(Table& table, const RecordedSite& site) {
   };
   const SampledSite& sampled = site.sampled;
   // Of small calls there are samples alone.
-  table.add({kind_text(site.kind), site.calls == 0 ? "" : format_count(site.calls),
+  const std::uint64_t calls = site.calls + sampled.calls.value_or(0);
+  table.add({kind_text(site.kind), calls == 0 ? "" : (sampled.calls ? "~" : "") + format_count(calls),
              size(sampled.zeroed_bytes != 0, site.all_zeroed_bytes()),
              size(sampled.redundant_zeroed_bytes != 0, site.redundant_zeroed_bytes + sampled.redundant_zeroed_bytes),
              size(sampled.kernel_zeroed_bytes != 0, site.all_kernel_bytes()), site.returned_bytes,

@@ -303,7 +303,7 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
   if (!input.outside->too_few.empty()) {
     return fmt::format("No verdict: {}. To have one, {}.", input.outside->too_few, input.outside->longer);
   }
-  // What certainly costs enough is worth advice, whatever the others cost.
+  // A row that certainly costs enough is worth advice, whatever the others cost.
   if (share_of_cpu(tax, certain_bounds(worst).least) >= kNoticed) return "";
   const TaxRow* open = nullptr;
   for (const TaxRow& row : tax.rows) {
@@ -313,7 +313,8 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
   if (open == nullptr) return "";
   const auto [least, most] = *open->cpu_interval_ns;
   return fmt::format(
-      "No verdict: samples leave open whether a cause of zeroing takes 1 % of the CPU time: one takes {} to {}. To know, "
+      "No verdict: samples leave open whether a cause of zeroing takes 1 % of the CPU time: one takes {} to {}. To "
+      "know, "
       "{}.",
       format_percent(share_of_cpu(tax, least)), format_percent(share_of_cpu(tax, most)), input.outside->longer);
 }
@@ -430,14 +431,14 @@ std::uint64_t measured_ns(const Tax& tax) {
   return sum;
 }
 
-/// Bytes are held against those that the program held, times against its CPU time.
+/// Bytes are compared with those that the program held, times with its CPU time.
 void put_beside(Tax& tax, const TaxInput& input) {
   tax.beside = input.beside;
   for (BesideRow& row : *tax.beside) {
     const double bytes = row.bytes && *row.bytes ? as_double(**row.bytes) : 0;
     const bool much = bytes >= kLargeBytes && bytes > kNoticed * (as_double(input.kernel.peak) + bytes);
     const bool long_time = row.ns && *row.ns && share_of_cpu(tax, **row.ns) >= kNoticed;
-    row.noticed = much || long_time;
+    row.noticed = row.noticed || much || long_time;
   }
 }
 

@@ -72,13 +72,13 @@ std::string notes(const Tax& tax) {
   }
   if (tax.kernel_unknown_processes == 0 && tax.other_faults.noticed) {
     const std::string time = format_ns(as_double(tax.other_faults.estimated_cpu_ns));
-    text += wrap(fmt::format("{} more page faults zeroed nothing that was seen: files, copies after a fork, shared "
-                             "memory, reads of memory that nobody wrote (zerotax cow -- COMMAND tells them apart). {}",
-                             format_count(tax.other_faults.faults),
-                             tax.other_faults.capped
-                                 ? fmt::format("They took at most the {} of CPU time that zeroing left.", time)
-                                 : fmt::format("If each costs what one that zeroes does, they took {} of CPU time.",
-                                               time)));
+    text += wrap(
+        fmt::format("{} more page faults zeroed nothing that was seen: files, copies after a fork, shared "
+                    "memory, reads of memory that nobody wrote (zerotax cow -- COMMAND tells them apart). {}",
+                    format_count(tax.other_faults.faults),
+                    tax.other_faults.capped
+                        ? fmt::format("They took at most the {} of CPU time that zeroing left.", time)
+                        : fmt::format("If each costs what one that zeroes does, they took {} of CPU time.", time)));
   }
   const auto row =
       std::find_if(tax.rows.begin(), tax.rows.end(), [](const TaxRow& each) { return each.cause == Cause::kUnseen; });
@@ -91,7 +91,7 @@ std::string notes(const Tax& tax) {
   return text;
 }
 
-/// What the causes do not contain: what is worth a word, and what is unknown.
+/// What the causes do not contain, as far as it is worth a word.
 std::string beside_text(const Tax& tax) {
   if (!tax.beside) return "";
   constexpr const char* kWords[] = {"shared memory, not counted", "zero pages: read, unwritten", "copied inside fork",
@@ -103,7 +103,7 @@ std::string beside_text(const Tax& tax) {
   for (const BesideRow& row : *tax.beside) {
     const std::optional<Count>& value = row.bytes ? row.bytes : row.ns;
     const bool known = value && *value;
-    if (known && !row.noticed) continue;
+    if (!row.noticed) continue;
     const char* const words = kWords[static_cast<std::size_t>(row.what)];
     table.add({words, row.bytes ? text_of(*row.bytes, Unit::kBytes) : "", row.ns ? text_of(*row.ns, Unit::kNs) : ""});
     if (!known && value) unknown += wrap(fmt::format("n/a, {}: {}.", words, value->why()));

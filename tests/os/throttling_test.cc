@@ -12,9 +12,7 @@ TEST(Throttling, IsInCpuStatOfBothVersions) {
   EXPECT_EQ(parse_throttled_ns("usage_usec 9\n"), 0U) << "a group without the controller has no quota";
 }
 
-TEST(Throttling, OfAProcessThatIsGoneIsUnknown) {
-  EXPECT_FALSE(Throttling(4'194'304).since());
-}
+TEST(Throttling, OfAProcessThatIsGoneIsUnknown) { EXPECT_FALSE(Throttling(4'194'304).since()); }
 
 }  // namespace
 }  // namespace zerotax

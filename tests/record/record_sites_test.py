@@ -1,10 +1,10 @@
 """Counts at the sites of `zerotax record` are the program's own, and what is no zeroing has a row beside it."""
 
+import contextlib
 import os
-import signal
+import pathlib
 import subprocess
 import sys
-import time
 
 import pytest
 from conftest import KIB, MIB, NOBODY, PAGE, clean_environment, is_na, skip_if_unreadable
@@ -43,6 +43,17 @@ def test_calls_at_a_site_are_counted_one_by_one(how):
         assert at(found, "by_program", function)[2] == CALLS["by_program", function][1]
     assert all(s["redundant_zeroed_bytes"] + s["sampled"]["redundant_zeroed_bytes"] <= s["zeroed_bytes"]
                for s in found.json["sites"] if s["kind"] == "by_program")
+
+
+def test_of_very_many_cheap_calls_some_stand_for_the_others_and_are_marked():
+    found = record(COUNTED, "often", **GLIBC["kept"])
+    for kind, least in (("malloc", 1), ("by_program", 64)):
+        [site] = [s for s in found.json["sites"] if s["kind"] == kind and "often" in str(functions(s))]
+        sampled = site["sampled"]["calls"]
+        assert least <= site["calls"] <= 40_000 and sampled % 32 == 0
+        # A thousand draws or more: this far off is out of question.
+        assert 0.6 * 40_000 < site["calls"] + sampled < 1.4 * 40_000
+    assert sum(s["calls"] for s in found.json["sites"]) >= 4096 and "~" in found.text
 
 
 def beside(found):
@@ -87,7 +98,43 @@ def test_the_time_of_exit_has_a_row():
 
 
 def test_what_fork_copies_is_not_said_to_be_nothing():
-    assert "pinned" in beside(record("sh", "-c", "(:); :"))["copied_in_fork"]["bytes"]["na"]
+    row = beside(record("sh", "-c", "(:); :"))["copied_in_fork"]
+    assert "pinned" in row["bytes"]["na"] and not row["noticed"]
+    found = record(BESIDE, "pinned")
+    if found.status == 77:
+        pytest.skip("io_uring cannot pin memory here")
+    row = beside(found)["copied_in_fork"]
+    assert row["noticed"] and "16 MiB were pinned" in row["bytes"]["na"] and "copied inside fork" in found.text
+
+
+QUOTAS = {"/sys/fs/cgroup/cpu": ("cpu.cfs_quota_us", "20000"), "/sys/fs/cgroup": ("cpu.max", "20000 100000")}
+
+
+@pytest.fixture(name="quota")
+def limited_cgroup():
+    """A control group that may use a fifth of a CPU."""
+    for mount, (file, limit) in QUOTAS.items():
+        folder = pathlib.Path(mount, f"zerotax-quota-{os.getpid()}")
+        try:
+            folder.mkdir()
+            (folder / file).write_text(limit)
+        except OSError:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+            continue
+        yield folder
+        folder.rmdir()
+        return
+    pytest.skip("no control group with a CPU quota can be made here")
+
+
+@root_only
+def test_waiting_for_cpu_quota_has_a_row(quota):
+    found = record("sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done",
+                   prefix=["sh", "-c", f'echo $$ > "{quota}/cgroup.procs" && exec "$@"', "sh"], timeout=200)
+    assert found.status == 0
+    row = beside(found)["throttled"]
+    assert row["noticed"] and row["ns"] > 0 and "waiting for CPU quota" in found.text
 
 
 QUIET = "import time\nprint('ready', flush=True)\nwhile True:\n    time.sleep(0.05)\n    bytearray(1 << 20)\n"

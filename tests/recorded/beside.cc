@@ -1,10 +1,15 @@
 // What is no zeroing that is counted: beside WAY. memfd, shm, sysv: 64 MiB of shared memory are written; unmapped: and
-// unmapped again, a moment later. reads: 64 MiB that calloc gave are read, and those of a second block that was written;
-// freed: the same, and both are freed. exit: 512 MiB are written, and left to the kernel. none: nothing of the kind.
+// unmapped again, a moment later. reads: 64 MiB that calloc gave are read, and those of a second block that was
+// written; freed: the same, and both are freed. pinned: 16 MiB are pinned, and copied by three forks; 77 if that is not
+// permitted. exit: 512 MiB are written, and left to the kernel. none: nothing of the kind.
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -35,6 +40,22 @@ void* shared(const std::string& way) {
   return mapped(file);
 }
 
+int fork_with_pinned() {
+  constexpr std::size_t kPinned = kBytes / 4;
+  io_uring_params parameters{};
+  const auto ring = static_cast<int>(syscall(SYS_io_uring_setup, 4, &parameters));
+  void* const memory = mmap(nullptr, kPinned, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memset(memory, 1, kPinned);
+  iovec range{memory, kPinned};
+  if (ring < 0 || syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, &range, 1) != 0) return 77;
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+  }
+  return 0;
+}
+
 long read_all(const volatile char* block) {
   long sum = 0;
   for (std::size_t i = 0; i < kBytes; i += 4096) sum += block[i];
@@ -54,6 +75,8 @@ int main(int argc, char** argv) {
       std::free(unwritten);
       std::free(written);
     }
+  } else if (way == "pinned") {
+    return fork_with_pinned();
   } else if (way == "exit") {
     std::memset(std::malloc(8 * kBytes), 1, 8 * kBytes);
   } else if (way != "none") {

@@ -1,5 +1,6 @@
-// Calls of known number, each kind in a function of its own: counted. What becomes of a block differs from call to call:
-// memory is new, is there already, grows in place, moves, or cannot be had.
+// Calls of known number, each kind in a function of its own: counted. What becomes of a block differs from call to
+// call: memory is new, is there already, grows in place, moves, or cannot be had. counted often: 40,000 of one kind,
+// and as many of another.
 #include <sys/mman.h>
 
 #include <cstdlib>
@@ -48,6 +49,15 @@ void aligned_again() {
   }
 }
 
+void often(char* memory) {
+  for (int i = 0; i < 40'000; ++i) {
+    kept = static_cast<char*>(std::malloc(kMiB / 8));
+    kept[0] = 1;
+    std::free(kept);
+    std::memset(memory, 0, kMiB / 16);
+  }
+}
+
 void clear_much(char* memory) {
   for (int i = 0; i < 700; ++i) std::memset(memory, 0, kMiB);
 }
@@ -58,14 +68,19 @@ void clear_some(char* memory) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** /*argv*/) {
+  auto* const memory =
+      static_cast<char*>(mmap(nullptr, kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (argc > 1) {
+    std::memset(std::malloc(kMiB / 8), 1, kMiB / 8);
+    often(memory);
+    return 0;
+  }
   malloc_again();
   malloc_in_vain();
   calloc_again();
   realloc_again();
   aligned_again();
-  auto* const memory =
-      static_cast<char*>(mmap(nullptr, kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   clear_much(memory);
   clear_some(memory);
   return 0;

@@ -82,9 +82,10 @@ std::string too_few(const OutsideData& data) {
 /// How to see more of it: so that twice the fewest samples come, or four times as many as did, which halves an
 /// interval.
 std::string see_longer(const OutsideData& data) {
-  const double seen = data.denied.empty() ? as_double(std::max<std::uint64_t>(1, data.cpu.all)) / kFewestSamples
-                                          : as_double(static_cast<std::uint64_t>(std::max<std::int64_t>(
-                                                10'000'000, all_ns(data)))) / as_double(kLeastTickedNs);
+  const double seen = data.denied.empty()
+                          ? as_double(std::max<std::uint64_t>(1, data.cpu.all)) / kFewestSamples
+                          : as_double(static_cast<std::uint64_t>(std::max<std::int64_t>(10'000'000, all_ns(data)))) /
+                                as_double(kLeastTickedNs);
   const double times = seen < 1 ? std::max(2.0, 2 / seen) : 4;
   if (is_started(data)) return fmt::format("give it about {:.0f} times the work", std::ceil(times));
   const double seconds = std::max(1.0, times * static_cast<double>(data.wall_ns) / 1e9);
@@ -274,10 +275,9 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   const FaultCost cost = fault_cost({}, kernel.part.huge != 0);
   const OutsideTimes times = times_of(data, kernel.part);
   const Tally nothing{};
-  record.tax =
-      make_tax({nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times,
-                beside_of(data)},
-               cost);
+  record.tax = make_tax(
+      {nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times, beside_of(data)},
+      cost);
   record.tax.kernel_unknown_processes =
       kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
   KernelMetrics& metrics = record.totals.kernel;

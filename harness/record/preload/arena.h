@@ -234,10 +234,12 @@ struct Site {
   std::uint32_t padding;
   std::uint64_t frames[kFrames];  ///< innermost first: index of the module in the upper 16 bits, address within it
   std::atomic<std::uint64_t> calls;
+  std::atomic<std::uint64_t> sampled_calls;  ///< more of them, by samples (site_weight)
   std::atomic<std::uint64_t> requested_bytes;
   std::atomic<std::uint64_t> zeroed_bytes;
   std::atomic<std::uint64_t> redundant_bytes;
   std::atomic<std::uint64_t> unexamined_bytes;  ///< of zeroed_bytes: in large stores whose contents nobody looked at
+  std::atomic<std::uint64_t> sampled_clears_bytes;  ///< zeroed by sampled_calls, of which nobody looked at contents
   std::atomic<std::uint64_t> zero_ns;
   std::atomic<std::uint64_t> zero_faults;
   std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: all since the sample before are attributed to it
@@ -314,6 +316,7 @@ struct Holdings {
   /// Shared memory that it had mapped then, without ours: what is resident. ~0: unknown.
   std::uint64_t shared_resident_bytes;
   std::uint64_t own_shared_bytes;  ///< ours
+  std::uint64_t pinned_bytes;      ///< of what it held then, for a device: fork copies such pages at once
 
   std::atomic<std::uint64_t> peak_live_bytes;       ///< the most that its blocks had, where that is counted
   std::atomic<std::uint64_t> kept_peak_live_bytes;  ///< the last one of which sites kept their part

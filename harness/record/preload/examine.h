@@ -22,8 +22,8 @@ bool for_each_populated(AddressRange pages, Pagemap::Visit visit, void* context)
 /// The populated private anonymous memory in the pages of a range; nothing of it if pages cannot be looked at.
 Pagemap::Anonymous anonymous_in(AddressRange range);
 
-/// Bytes in the pages of a range that were read and never written, so that the shared zero page stands for them; 0 where
-/// only PAGEMAP_SCAN could tell.
+/// Bytes in the pages of a range that were read and never written, so that the shared zero page stands for them; 0
+/// where only PAGEMAP_SCAN could tell.
 std::uint64_t zero_pages_in(AddressRange range);
 
 /// Opens what pages are looked at with, before the program may keep that from being opened. In a child of fork, too:

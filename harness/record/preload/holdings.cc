@@ -165,24 +165,29 @@ void measure_faults(std::uint64_t bytes, bool huge) {
 
 namespace {
 
-/// Shared memory that is mapped and resident (proc_pid_status(5)), the recording's own left out.
+/// Shared memory that is mapped and resident (proc_pid_status(5)), the recording's own left out; and what is pinned.
 void note_shared(Holdings& holdings) {
   holdings.shared_resident_bytes = kUnknownBytes;
   char text[4096];
   const int fd = status.check();
   const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
   text[got > 0 ? got : 0] = '\0';
-  const char* line = std::strstr(&text[0], "\nRssShmem:");
+  const auto kib = [&](const char* name) -> std::optional<std::uint64_t> {
+    const char* line = std::strstr(&text[0], name);
+    if (line == nullptr) return std::nullopt;
+    line += std::strlen(name);
+    return number(line) << 10;
+  };
+  holdings.pinned_bytes = kib("\nVmPin:").value_or(0);
+  const auto resident = kib("\nRssShmem:");
   std::uint64_t own = 0;
   const auto add = [](void* sum, AddressRange pages) {
     const auto add_bytes = [](void* bytes, AddressRange part) { *static_cast<std::uint64_t*>(bytes) += part.bytes(); };
     for_each_populated(pages, add_bytes, sum);
   };
-  if (line == nullptr || !for_each_own_mapping(add, &own)) return;
-  line += std::strlen("\nRssShmem:");
-  const std::uint64_t resident = number(line) << 10;
+  if (!resident || !for_each_own_mapping(add, &own)) return;
   holdings.own_shared_bytes = own;
-  holdings.shared_resident_bytes = resident > own ? resident - own : 0;
+  holdings.shared_resident_bytes = *resident > own ? *resident - own : 0;
 }
 
 void close_now() {

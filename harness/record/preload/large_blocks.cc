@@ -54,7 +54,15 @@ void settle(LiveBlock& block) {
 
 namespace {
 
-void note_large(ThreadState& thread, Site* site, const void* block, std::size_t bytes) {
+/// Counts a call at its site, and returns that. To find the site takes longer than to look at a block that is populated
+/// already.
+Site* count_at_site(ThreadState& thread, SiteKind kind, std::size_t bytes, bool is_whole) {
+  const std::uint32_t weight = is_whole ? site_weight(thread) : 1;
+  if (weight > 1) return note_sampled_calls(kind, weight);
+  return weight == 1 ? note_site(kind, bytes, {}) : nullptr;
+}
+
+void note_large(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
   const TimedOwnWork own;
   const AddressRange pages = range_of(block, bytes).pages();
   const AddressRange fresh = thread.eventful ? pages.intersect(thread.call.fresh) : AddressRange{};
@@ -65,6 +73,7 @@ void note_large(ThreadState& thread, Site* site, const void* block, std::size_t 
     populated -= new_ones < populated ? new_ones : populated;
   }
   const bool is_whole = populated >= pages.bytes();
+  if (site == nullptr) site = count_at_site(thread, kind, bytes, is_whole);
   if (is_whole && !live_heap_counted) return;
   const std::uint64_t taken = is_whole ? 0 : take_from_pool(pages.bytes() - populated);
   LiveBlock live{reinterpret_cast<std::uintptr_t>(block), bytes, populated, taken, site, 0};
@@ -84,9 +93,8 @@ void note_large(ThreadState& thread, Site* site, const void* block, std::size_t 
 void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
   if (process == nullptr) return;
   on_own_stack([&] {
-    // Each call counts at its site, also one that failed, or that got memory which nothing has to populate.
-    Site* const at = site != nullptr ? site : note_site(kind, bytes, {});
-    if (block != nullptr) note_large(thread, at, block, bytes);
+    if (block != nullptr) return note_large(thread, kind, site, block, bytes);
+    if (site == nullptr) note_site(kind, bytes, {});
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "os/machine_code.h"
 #include "os/processor.h"
+#include "record/preload/live_heap.h"
 #include "record/preload/modules.h"
 #include "record/preload/own_memory.h"
 #include "record/preload/own_stack.h"
@@ -153,6 +154,23 @@ Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures&
       if (figures.returned[i] != 0) site->returned[i] += figures.returned[i];
     }
   }
+  return site;
+}
+
+std::uint32_t site_weight(ThreadState& thread) {
+  constexpr std::uint32_t kAllOf = 4096;
+  constexpr std::uint32_t kGroup = 32;
+  if (live_heap_counted || thread.cheap_calls < kAllOf) {
+    ++thread.cheap_calls;
+    return 1;
+  }
+  return random_of(thread) % kGroup == 0 ? kGroup : 0;
+}
+
+Site* note_sampled_calls(SiteKind kind, std::uint32_t calls) {
+  const TimedOwnWork own;
+  Site* const site = current_site(kind);
+  if (site != nullptr) site->sampled_calls += calls;
   return site;
 }
 
