@@ -72,7 +72,9 @@ int main(int argc, char** /*argv*/) {
   auto* const memory =
       static_cast<char*>(mmap(nullptr, kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (argc > 1) {
-    std::memset(std::malloc(kMiB / 8), 1, kMiB / 8);
+    kept = static_cast<char*>(std::malloc(kMiB / 8));
+    std::memset(kept, 1, kMiB / 8);
+    std::free(kept);
     often(memory);
     return 0;
   }
