@@ -85,6 +85,7 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   add_names(verdict.unsteady, "not the same each time", result);
   add_names(verdict.by_the_clock, "depends on the clock", result);
   add_names(verdict.tolerated, "within the tolerance", result);
+  add_names(result.review.too_small, "differs by less than a tenth of the block", result);
   if (scope.all_metrics) {
     for (NotCompared& each : metrics_not_compared(compared, verdict.measured)) {
       result.not_compared.push_back(std::move(each));

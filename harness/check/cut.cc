@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "base/units.h"
+#include "point/metric_named.h"
 
 namespace zerotax::check {
 namespace {
@@ -29,7 +30,7 @@ std::vector<std::string> keys(bool only_numbers) {
 }
 
 Metric metric_of_word(const std::string& option, const std::string& word, bool only_numbers) {
-  const auto metric = metric_of_key(word);
+  const auto metric = metric_named(word);
   const auto refuse = [&](const char* why) {
     refuse_word(fmt::format("invalid {} '{}': {}", option, word, why), word, keys(only_numbers));
   };

@@ -62,8 +62,29 @@ ReviewVerdict joined_verdict(bool failed, bool worse, bool better, bool changed)
   return changed ? ReviewVerdict::kChanged : ReviewVerdict::kSame;
 }
 
+namespace {
+
+/// Takes out the small changes of points that have no other, and returns their names.
+std::vector<std::string> take_out_small(std::vector<BaselineChange>& changes) {
+  std::vector<PointIdentity> changed;
+  for (const BaselineChange& change : changes) {
+    if (change.point && !is_beneath_notice(change)) changed.push_back(*change.point);
+  }
+  std::vector<std::string> names;
+  std::erase_if(changes, [&](const BaselineChange& change) {
+    const bool alone =
+        is_beneath_notice(change) && std::find(changed.begin(), changed.end(), *change.point) == changed.end();
+    if (alone) names.push_back(change.name);
+    return alone;
+  });
+  return names;
+}
+
+}  // namespace
+
 Review review_changes(const Baseline& before, const Baseline& after, std::vector<BaselineChange> changes) {
   Review review;
+  review.too_small = take_out_small(changes);
   review.changes = std::move(changes);
   ReviewInput input{before, after, review.changes};
   for (const Point& point : before.points) {

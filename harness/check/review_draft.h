@@ -32,6 +32,10 @@ std::set<std::uint64_t> compared_sizes(const ReviewInput& input, const std::stri
 bool is_slight(std::uint64_t size_bytes, std::optional<Metric> metric, const MetricValue& before,
                const MetricValue& after);
 
+/// Whether a change of a point is too small to be one by itself: bytes by the rule that compare has, and faults that
+/// populate no more than that. It goes with the others of its point.
+bool is_beneath_notice(const BaselineChange& change);
+
 /// The groups of all changes of points, in no order, with the ranges that were measured; thresholds are left out.
 std::vector<Draft> draft_groups(const ReviewInput& input);
 

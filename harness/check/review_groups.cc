@@ -5,6 +5,7 @@
 #include "check/review_draft.h"
 #include "judge/judgement.h"
 #include "judge/points.h"
+#include "os/page.h"
 
 namespace zerotax::check {
 namespace {
@@ -100,11 +101,41 @@ bool is_slight(std::uint64_t size_bytes, std::optional<Metric> metric, const Met
   return first && last && is_little(std::max(*first, *last), size_bytes);
 }
 
+bool is_beneath_notice(const BaselineChange& change) {
+  if (!change.metric || !change.point) return false;
+  const auto before = change.before.count();
+  const auto after = change.after.count();
+  if (!before || !after) return false;
+  const std::uint64_t size = change.point->size_bytes;
+  const std::uint64_t difference = std::max(*before, *after) - std::min(*before, *after);
+  if (row_of(*change.metric).kind == MetricKind::kBytes) return !is_change_of_block(difference, size);
+  // From the size of a huge page on, a fault may populate as much.
+  const std::uint64_t page = size < huge_page_bytes() ? page_bytes() : huge_page_bytes();
+  return is_fault_metric(*change.metric) && difference <= kFaultSlack && !is_change_of_block(difference * page, size);
+}
+
+namespace {
+
+/// Changes that are too small by themselves go where another change of their point is.
+void add_small_changes(const ReviewInput& input, std::vector<Draft>& drafts) {
+  for (std::size_t i = 0; i < input.changes.size(); ++i) {
+    if (!is_beneath_notice(input.changes[i])) continue;
+    const auto found = std::find_if(drafts.begin(), drafts.end(), [&](const Draft& draft) {
+      const std::vector<std::size_t>& changes = draft.group.changes;
+      return std::any_of(changes.begin(), changes.end(),
+                         [&](std::size_t each) { return input.changes[each].point == input.changes[i].point; });
+    });
+    if (found != drafts.end()) found->group.changes.push_back(i);
+  }
+}
+
+}  // namespace
+
 std::vector<Draft> draft_groups(const ReviewInput& input) {
   const std::vector<Blame> blames = blame_changes(input.before, input.after, input.changes);
   std::vector<std::pair<Blame, std::vector<std::size_t>>> causes;
   for (std::size_t i = 0; i < blames.size(); ++i) {
-    if (!input.changes[i].point) continue;
+    if (!input.changes[i].point || is_beneath_notice(input.changes[i])) continue;
     auto found =
         std::find_if(causes.begin(), causes.end(), [&](const auto& cause) { return cause.first.is_like(blames[i]); });
     if (found == causes.end()) found = causes.insert(causes.end(), {blames[i], {}});
@@ -127,6 +158,7 @@ std::vector<Draft> draft_groups(const ReviewInput& input) {
       group.ranges = measured_ranges(input, group);
     }
   }
+  add_small_changes(input, drafts);
   return drafts;
 }
 

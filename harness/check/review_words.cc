@@ -169,7 +169,8 @@ const BaselineChange* example_of(const ReviewInput& input, const Draft& draft) {
     const BaselineChange* best = nullptr;
     for (const std::size_t i : group.changes) {
       const BaselineChange& change = input.changes[i];
-      if (!change.point || change.kind == ChangeKind::kNotMeasured || !counts(change)) continue;
+      if (!change.point || change.kind == ChangeKind::kNotMeasured || is_beneath_notice(change)) continue;
+      if (!counts(change)) continue;
       if (best == nullptr || is_nearer(change, *best, named)) best = &change;
     }
     return best;

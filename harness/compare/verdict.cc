@@ -7,15 +7,10 @@
 
 #include "base/statistics.h"
 #include "base/units.h"
+#include "judge/judgement.h"
 
 namespace zerotax::compare {
 namespace {
-
-/// The kernel itself may take a fault or two more at any time, as when it moves a page to compact memory.
-constexpr std::int64_t kFaultSlack = 8;
-
-/// Bytes that differ by less than this part of the block are a header or a page at its edge, not a change of behaviour.
-constexpr double kPartOfBlock = 0.1;
 
 /// A figure over the processes of one side.
 struct Seen {
@@ -45,13 +40,13 @@ WorkChange compare_figure(const ComparedPoint& point, const WorkFigure& figure) 
   const Seen after = look(point.after, figure);
   WorkChange change{figure.name, before.shown, after.shown, 0, false};
   if (!before.shown || !after.shown) return change;
-  const std::int64_t slack = figure.of == &Work::faults ? kFaultSlack : 0;
+  const std::int64_t slack = figure.of == &Work::faults ? std::int64_t{kFaultSlack} : 0;
   if (after.least > before.most + slack) change.direction = 1;
   if (after.most < before.least - slack) change.direction = -1;
   const bool bytes = figure.of == &Work::zeroed_bytes || figure.of == &Work::redundant_zeroed_bytes;
-  const double least = bytes ? kPartOfBlock * static_cast<double>(point.size_bytes) : 0;
   const auto distance = change.direction > 0 ? after.least - before.most : before.least - after.most;
-  change.decides = change.direction != 0 && static_cast<double>(distance) > least;
+  const bool enough = !bytes || is_change_of_block(static_cast<std::uint64_t>(distance), point.size_bytes);
+  change.decides = change.direction != 0 && enough;
   return change;
 }
 

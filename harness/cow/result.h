@@ -137,6 +137,10 @@ struct CopyingEnd {
 
 enum class Method { kTracepoints, kSoftware };
 
+/// A row of several processes that no fault fills.
+inline constexpr const char* kCopiedByFork =
+    "Pages that are pinned for a device (VmPin in /proc/PID/status) are copied by fork itself, without a fault: n/a.";
+
 /// What is said of the counts (verdict.cc); the first versions wrote none.
 struct Verdict {
   Measured<CopyingEnd> copying_ended;             ///< when an only child's copying ended

@@ -157,6 +157,7 @@ std::string cow_text(const Cow& cow) {
   if (cow.script_names) text += script_names_lines(*cow.script_names);
   text += unread_files_lines();
   text += stacks_line(cow);
+  if (cow.processes.size() > 1) text += wrap(kCopiedByFork);
   Rows processes;
   Rows mappings;
   for (const Process& process : cow.processes) {

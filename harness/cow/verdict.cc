@@ -54,6 +54,7 @@ std::vector<std::string> notes_of(const Cow& cow) {
     notes.push_back(fmt::format("By software events copies are a bound: at most {}; dropped pages count as copied.",
                                 format_count(cow.bounds->copies.at_most)));
   }
+  if (cow.processes.size() > 1) notes.emplace_back(kCopiedByFork);
   return notes;
 }
 

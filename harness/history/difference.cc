@@ -57,10 +57,10 @@ Difference difference_between(const Versions& versions, Version& before, Version
     }
   }
   const check::Review review = check::review_changes(old, now, changes);
-  for (const check::BaselineChange& change : changes) difference.changes.push_back(change.line);
-  difference.passes = changes.empty();
+  for (const check::BaselineChange& change : review.changes) difference.changes.push_back(change.line);
+  difference.passes = review.changes.empty();
   difference.verdict = check::word_of(review.verdict);
-  difference.sentence = changes.empty() ? "as the version before" : review.sentence;
+  difference.sentence = review.changes.empty() ? "as the version before" : review.sentence;
   return difference;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "judge/rule.h"
+#include "point/metric_named.h"
 
 namespace zerotax::history {
 namespace {
@@ -31,16 +32,16 @@ bool is_deterministic(const MetricRow& row) {
   names.insert(names.end(), {"threshold", "thresholds"});
   throw UsageError(fmt::format("--expect: unknown metric '{}'", name),
                    did_you_mean(name, names) +
-                       "choose a deterministic metric of results/schema/metrics.md, thresholds, threshold, or a rule "
-                       "of docs/findings.md");
+                       "choose a deterministic metric (zerotax help metrics), thresholds, threshold, or a rule of "
+                       "docs/findings.md");
 }
 
-/// The metric of a key, or of "METRIC.CALL", whose call is then in `call`.
-Metric metric_named(const std::string& key, std::string& call) {
-  if (const auto found = metric_of_key(key)) return *found;
+/// The metric of a key or name, or of "METRIC.CALL", whose call is then in `call`.
+Metric metric_or_call(const std::string& key, std::string& call) {
+  if (const auto found = metric_named(key)) return *found;
   const std::size_t dot = key.rfind('.');
   if (dot == std::string::npos) refuse_name(key);
-  const auto found = metric_of_key(key.substr(0, dot));
+  const auto found = metric_named(key.substr(0, dot));
   if (!found || row_of(*found).kind != MetricKind::kSystemCalls) refuse_name(key);
   call = key.substr(dot + 1);
   return *found;
@@ -72,7 +73,7 @@ void Expectation::take_subject(const std::string& name) {
   constexpr std::string_view kFirst = "first.";
   first_ = name.starts_with(kFirst);
   const std::string key = first_ ? name.substr(kFirst.size()) : name;
-  metric_ = metric_named(key, call_);
+  metric_ = metric_or_call(key, call_);
   const MetricRow& row = row_of(metric_);
   if (!is_deterministic(row)) {
     throw UsageError(fmt::format("--expect: {} is not the same each time it is measured", name),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/key_of_name.h"
 #include "base/nearest.h"
 
 namespace zerotax::history {
@@ -14,31 +15,41 @@ using programs::MetricRow;
 using programs::Range;
 using programs::SiteNumber;
 
-/// "page faults" is page_faults.
-std::string key_of_name(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](char letter) { return letter == ' ' || letter == '-'; }, '_');
-  return name;
-}
-
-programs::Metric metric_named(const std::string& key) {
-  std::vector<std::string> keys;
+/// The metric of a key, or of a name for people.
+std::optional<programs::Metric> metric_of(const std::string& word) {
+  const std::string key = key_of_name(word);
   for (const MetricRow& row : programs::metric_rows()) {
     if (key == row.key || key == key_of_name(row.name)) return row.metric;
-    keys.emplace_back(row.key);
   }
-  throw UsageError(fmt::format("--expect: unknown metric '{}'", key),
-                   did_you_mean(key, keys) + "choose a key of docs/check_program.md, as in 'minor_faults <= 2000'");
+  return std::nullopt;
 }
 
-SiteNumber number_named(const std::string& key) {
+[[noreturn]] void refuse_metric(const std::string& word) {
+  std::vector<std::string> keys;
+  for (const MetricRow& row : programs::metric_rows()) keys.emplace_back(row.key);
+  throw UsageError(fmt::format("--expect: unknown metric '{}'", word),
+                   did_you_mean(word, keys) + "choose a metric of zerotax help metrics, as in 'page faults <= 2000'");
+}
+
+SiteNumber number_named(const std::string& word) {
+  const std::string key = key_of_name(word);
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < programs::kSiteNumbers; ++i) {
     const auto number = static_cast<SiteNumber>(i);
     if (key == programs::key_of(number)) return number;
     keys.emplace_back(programs::key_of(number));
   }
-  refuse_word(fmt::format("--expect: '{}' is not counted of a function", key), key, keys);
+  refuse_word(fmt::format("--expect: '{}' is not counted of a function", word), word, keys);
+}
+
+/// A metric, and the processes that it is about, if any: "peak resident memory of cc1". The names of metrics have " of
+/// " in them too.
+std::pair<std::optional<programs::Metric>, std::string> metric_of_processes(const std::string& subject) {
+  if (const auto whole = metric_of(subject)) return {whole, ""};
+  for (std::size_t at = subject.find(" of "); at != std::string::npos; at = subject.find(" of ", at + 1)) {
+    if (const auto metric = metric_of(subject.substr(0, at))) return {metric, subject.substr(at + 4)};
+  }
+  return {};
 }
 
 }  // namespace
@@ -50,15 +61,17 @@ ProgramExpectation ProgramExpectation::parse(const std::string& text) {
   expectation.comparison_ = condition.comparison;
   const std::string& subject = condition.subject;
   const std::size_t in = subject.find(" in ");
-  const std::size_t of = subject.find(" of ");
-  if (in != std::string::npos) {
+  const auto [metric, process] = metric_of_processes(subject);
+  if (metric) {
+    expectation.metric_ = *metric;
+    expectation.process_ = process;
+    expectation.name_ = programs::name_of(row_of(*metric), process);
+  } else if (in != std::string::npos) {
     expectation.site_number_ = number_named(subject.substr(0, in));
     expectation.function_ = subject.substr(in + 4);
     expectation.name_ = subject;
   } else {
-    expectation.metric_ = metric_named(subject.substr(0, of));
-    if (of != std::string::npos) expectation.process_ = subject.substr(of + 4);
-    expectation.name_ = programs::name_of(row_of(expectation.metric_), expectation.process_);
+    refuse_metric(subject.substr(0, subject.find(" of ")));
   }
   expectation.number_ = parse_expected(condition.value, expectation.unit() == Unit::kBytes);
   return expectation;

@@ -22,6 +22,11 @@ bool can_have_populated(std::uint64_t faults, std::uint64_t bytes, std::uint64_t
   return 2 * faults * (bytes < huge_page_of(page) ? page : huge_page_of(page)) >= bytes;
 }
 
+bool is_change_of_block(std::uint64_t difference, std::uint64_t size_bytes) {
+  constexpr double kPartOfBlock = 0.1;
+  return static_cast<double>(difference) > kPartOfBlock * static_cast<double>(size_bytes);
+}
+
 Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size) {
   return bytes ? answer(is_much(*bytes, size)) : Answer::kUnknown;
 }

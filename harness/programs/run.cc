@@ -102,7 +102,7 @@ void add_site(const record::RecordedSite& recorded, std::map<SiteKey, Site>& sit
   Site& site = sites[key];
   if (site.place.function.empty()) site.place = place;
   using enum SiteNumber;
-  site.numbers[kCalls] += recorded.calls;
+  site.numbers[kCalls] += recorded.calls + recorded.sampled.calls.value_or(0);
   site.numbers[kRequested] += recorded.requested_bytes;
   site.numbers[kKernelZeroed] += recorded.kernel_zeroed_bytes;
   site.numbers[kRefilled] += recorded.refilled_bytes;

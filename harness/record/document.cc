@@ -53,7 +53,7 @@ ZEROTAX_FIELDS(Totals, calloc_calls, requested_bytes, zeroing_stores, zeroed_byt
 ZEROTAX_FIELDS(SizeRow, from_bytes, below_bytes, calloc_calls, requested_bytes, malloc_calls, realloc_calls,
                zeroed_bytes, redundant_zeroed_bytes, by_hand_zeroed_bytes, by_hand_redundant_zeroed_bytes,
                unpopulated_blocks, kernel_zeroed_bytes, refilled_bytes, returned_bytes)
-ZEROTAX_FIELDS(SampledSite, zeroed_bytes, redundant_zeroed_bytes, kernel_zeroed_bytes, kernel_interval_bytes,
+ZEROTAX_FIELDS(SampledSite, zeroed_bytes, redundant_zeroed_bytes, kernel_zeroed_bytes, calls, kernel_interval_bytes,
                return_calls, returned_at_most_bytes, returned_interval_bytes, zero_cpu_ns, zero_cpu_interval_ns)
 void to_json(Json& json, const ReturnedBytes& bytes) {
   json = Json::object();
@@ -73,11 +73,17 @@ ZEROTAX_FIELDS(NotFollowed, pid, program, reason, processes, minor_faults, cpu_n
 ZEROTAX_FIELDS(TaxRow, cause, bytes, faults, cpu_ns, share_of_cpu, estimated, at_least_cpu_ns, at_most_cpu_ns,
                at_most_bytes, cpu_interval_ns)
 ZEROTAX_FIELDS(OtherFaults, faults, estimated_cpu_ns, noticed)
+NLOHMANN_JSON_SERIALIZE_ENUM(Beside, {{Beside::kSharedMemory, "shared_memory"},
+                                      {Beside::kZeroPages, "zero_pages"},
+                                      {Beside::kCopiedInFork, "copied_in_fork"},
+                                      {Beside::kExit, "exit"},
+                                      {Beside::kThrottled, "throttled"}})
+ZEROTAX_FIELDS(BesideRow, what, bytes, ns, noticed)
 ZEROTAX_FIELDS(NotRecorded, processes, minor_faults, cpu_ns, noticed)
 ZEROTAX_FIELDS(FaultCost, base_ns_per_byte, huge_ns_per_byte, samples, measured_in)
 ZEROTAX_FIELDS(Tax, cpu_ns, recorder_cpu_ns, zeroing_cpu_ns, kernel_cpu_ns, share_of_cpu, zeroing_at_least_cpu_ns,
-               zeroing_at_most_cpu_ns, capped, rows, other_faults, not_recorded, timing_changed,
-               kernel_unknown_processes, fault_cost, advice)
+               zeroing_at_most_cpu_ns, zeroing_cpu_interval_ns, capped, rows, other_faults, beside, not_recorded,
+               timing_changed, kernel_unknown_processes, fault_cost, advice)
 ZEROTAX_FIELDS(RunResult, exit_status, signal, wall_ns, user_ns, system_ns)
 ZEROTAX_FIELDS(Rule, large_bytes, first_sample_bytes, last_sample_bytes)
 ZEROTAX_FIELDS(Outside, why, watched, pid, cgroup, zeroed_by, cpu_samples, fault_samples, return_samples,

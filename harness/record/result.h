@@ -159,6 +159,7 @@ struct SampledSite {
   std::uint64_t zeroed_bytes = 0;
   std::uint64_t redundant_zeroed_bytes = 0;
   std::uint64_t kernel_zeroed_bytes = 0;
+  std::optional<std::uint64_t> calls;
   IntervalBytes kernel_interval_bytes;
   // From outside.
   std::optional<std::uint64_t> return_calls;
@@ -257,6 +258,7 @@ struct TaxRow {
 struct OtherFaults {
   std::uint64_t faults = 0;
   std::uint64_t estimated_cpu_ns = 0;
+  bool capped = false;  ///< to the CPU time that the causes left: no key
   bool noticed = false;
 };
 
@@ -265,6 +267,17 @@ struct NotRecorded {
   std::uint64_t processes = 0;
   Count minor_faults = std::uint64_t{0};
   Count cpu_ns = std::uint64_t{0};
+  bool noticed = false;
+};
+
+/// A use of memory or time that is no cause of zeroing here.
+enum class Beside { kSharedMemory, kZeroPages, kCopiedInFork, kExit, kThrottled };
+
+/// One such use: it has bytes or a time.
+struct BesideRow {
+  Beside what{};
+  std::optional<Count> bytes;
+  std::optional<Count> ns;
   bool noticed = false;
 };
 
@@ -284,9 +297,11 @@ struct Tax {
   Measured<double> share_of_cpu;
   std::uint64_t zeroing_at_least_cpu_ns = 0;
   Count zeroing_at_most_cpu_ns;
+  std::optional<std::array<std::uint64_t, 2>> zeroing_cpu_interval_ns;
   bool capped = false;
   std::vector<TaxRow> rows;
   OtherFaults other_faults;
+  std::optional<std::vector<BesideRow>> beside;
   NotRecorded not_recorded;
   bool timing_changed = false;
   bool emulated_cpu = false;

@@ -1,14 +1,19 @@
 #include "record/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "base/printable.h"
+#include "base/units.h"
 #include "files/results.h"
 #include "os/child.h"
 #include "os/environment.h"
+#include "os/pagemap.h"
 #include "os/process_info.h"
 #include "record/kernel_part.h"
 #include "record/metrics.h"
@@ -183,7 +188,94 @@ bool changes_timing(const std::vector<const ProcessSlot*>& processes, const Tax&
                      [](const ProcessSlot* slot) { return slot->threads_used > 1; });
 }
 
-Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotFollowed>& rows, const FaultCost& cost) {
+/// Shared memory that a process had mapped at its end, or at the last look where its end was not seen.
+Count shared_bytes(const ProcessSlot& slot, const RunWatch* watch, const RecordArena& arena) {
+  const Holdings& holdings = slot.holdings;
+  const std::uint64_t closed = holdings.shared_resident_bytes;
+  const bool is_closed = holdings.closed != 0 && slot.forked == 0 && closed != kUnknownBytes;
+  const auto look = watch != nullptr ? watch->last_look(slot) : std::nullopt;
+  if (!is_closed && !look) return NotAvailable{"no process was looked at before its end"};
+  // The recording is shared memory itself.
+  const std::uint64_t own = is_closed ? holdings.own_shared_bytes : arena.used_bytes();
+  return std::max(is_closed ? closed : 0, look ? less(look->shared_bytes, own) : 0);
+}
+
+/// Of the process that had most: what several have mapped is there once.
+Count most_shared_bytes(const SeenRun& seen, const RunWatch* watch, const RecordArena& arena) {
+  Count most = NotAvailable{"no process was recorded"};
+  for (const ProcessSlot* slot : seen.processes()) {
+    const Count bytes = shared_bytes(*slot, watch, arena);
+    if (bytes && bytes.value_or(0) >= most.value_or(0)) most = bytes;
+    if (!bytes && !most) most = bytes;
+  }
+  return most;
+}
+
+/// Pages of large blocks that were read and never written.
+Count zero_page_bytes(const std::vector<const ProcessSlot*>& processes) {
+  std::uint64_t sum = 0;
+  for (const ProcessSlot* slot : processes) {
+    if (slot->pagemap_method != static_cast<std::uint32_t>(Pagemap::Method::kScan)) {
+      return NotAvailable{"this kernel does not tell them apart (PAGEMAP_SCAN, Linux 6.7)"};
+    }
+    sum += slot->holdings.zero_page_bytes + slot->holdings.live_zero_page_bytes;
+  }
+  return sum;
+}
+
+/// CPU time of processes after their books were closed: the kernel takes their memory back then. A process that nobody
+/// waited for is in the sum of those that recorded and not in `waited`, so that it makes this less.
+Count exit_ns(const std::vector<const ProcessSlot*>& processes, std::uint64_t waited,
+              const std::vector<NotFollowed>& missed) {
+  if (!missed.empty()) return NotAvailable{"not all programs of the run recorded their end"};
+  std::map<std::int32_t, const ProcessSlot*> last;
+  for (const ProcessSlot* slot : processes) {
+    const ProcessSlot*& known = last[slot->pid];
+    if (known == nullptr || slot->started_ns > known->started_ns) known = slot;
+  }
+  std::uint64_t until_end = 0;
+  for (const auto& [pid, slot] : last) {
+    if (slot->holdings.closed == 0) return NotAvailable{"the end of a process was not seen"};
+    until_end += static_cast<std::uint64_t>(std::max<std::int64_t>(0, slot->cpu_ns));
+  }
+  if (until_end > waited) return NotAvailable{"some process was not waited for"};
+  return waited - until_end;
+}
+
+/// Fork copies pages that are pinned for a device, without a fault.
+BesideRow copied_in_fork(const std::vector<const ProcessSlot*>& processes) {
+  std::uint64_t pinned = 0;
+  bool forked = false;
+  for (const ProcessSlot* slot : processes) {
+    pinned += slot->holdings.pinned_bytes;
+    forked = forked || slot->forked != 0;
+  }
+  if (!forked) return {Beside::kCopiedInFork, std::uint64_t{0}, {}};
+  if (pinned == 0) {
+    return {Beside::kCopiedInFork,
+            NotAvailable{"fork copies pages that are pinned for a device, and no counter tells"},
+            {}};
+  }
+  const std::string why = fmt::format(
+      "{} were pinned in the end, and each fork copies what is pinned then, without a fault", format_size(pinned));
+  return {Beside::kCopiedInFork, NotAvailable{why}, {}, pinned >= kLargeBytes};
+}
+
+std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, const RecordArena& arena,
+                                 const ForegroundResult& run, const std::vector<NotFollowed>& missed) {
+  const std::vector<const ProcessSlot*>& processes = seen.processes();
+  Count throttled = NotAvailable{"the run was not watched"};
+  if (watch != nullptr) throttled = watch->throttled_ns();
+  const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
+  return {{Beside::kSharedMemory, most_shared_bytes(seen, watch, arena), {}},
+          {Beside::kZeroPages, zero_page_bytes(processes), {}},
+          copied_in_fork(processes),
+          {Beside::kExit, {}, exit_ns(processes, waited, missed)},
+          {Beside::kThrottled, {}, throttled}};
+}
+
+Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotFollowed>& rows, const FaultCost& cost,
+           std::vector<BesideRow> beside) {
   // The kernel counts the descendants that were waited for; the others count themselves.
   const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
   NotRecorded missed = not_recorded(rows);
@@ -192,7 +284,9 @@ Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotF
   if (!missed.cpu_ns && !running) missed.cpu_ns = waited - std::min(waited, sums.cpu_ns);
   const std::uint64_t cpu_ns = std::max(waited, sums.cpu_ns + missed.cpu_ns.value_or(0));
   const bool unseen = (sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0;
-  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen ? kUnseenStores : "", missed, sums.allocator}, cost);
+  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen ? kUnseenStores : "", missed, sums.allocator, nullptr,
+                      std::move(beside)},
+                     cost);
   tax.kernel_unknown_processes = sums.kernel_unseen;
   return tax;
 }
@@ -218,7 +312,7 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   // As early as can be: whether they still run is asked here.
   for (const ProcessSlot* slot : processes) record.processes.push_back(process_of(*slot, seen, arena, run, cost));
   record.not_followed = not_followed(processes, arena, run, watch);
-  record.tax = tax_of(sums, run, record.not_followed, cost);
+  record.tax = tax_of(sums, run, record.not_followed, cost, beside_of(seen, watch, arena, run, record.not_followed));
   record.tax.timing_changed = changes_timing(processes, record.tax);
   static_cast<Metrics&>(record.totals) = metrics_of(sums.tally);
   // Sums of what was seen; n/a only where no process could be seen.

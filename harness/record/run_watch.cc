@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
@@ -18,14 +19,27 @@ namespace {
 
 constexpr auto kEvery = std::chrono::milliseconds(20);
 
-/// Anonymous bytes that a process holds: resident, but for files and shared memory (proc_pid_statm(5)).
-std::optional<std::uint64_t> anonymous_bytes(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/statm", pid));
-  std::uint64_t mapped = 0;
-  std::uint64_t resident = 0;
-  std::uint64_t shared = 0;
-  if (!(file >> mapped >> resident >> shared) || resident == 0) return std::nullopt;
-  return resident > shared ? (resident - shared) * page_bytes() : 0;
+struct Resident {
+  std::uint64_t anonymous = 0;
+  std::uint64_t shared = 0;  ///< memory, not files
+};
+
+/// Bytes that a process has in memory (proc_pid_status(5)); nothing if it has no memory any more.
+std::optional<Resident> resident_bytes(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/status", pid));
+  Resident found;
+  bool any = false;
+  for (std::string line; std::getline(file, line);) {
+    const auto kib = [&](const char* name) -> std::uint64_t {
+      if (!line.starts_with(name)) return 0;
+      any = true;
+      return std::strtoull(line.c_str() + std::strlen(name), nullptr, 10);
+    };
+    found.anonymous += kib("RssAnon:") << 10;
+    found.shared += kib("RssShmem:") << 10;
+    if (line.starts_with("RssShmem:")) break;
+  }
+  return any ? std::optional(found) : std::nullopt;
 }
 
 /// Not another's, which has its PID in another namespace, nor what it became since.
@@ -75,6 +89,7 @@ void RunWatch::stop() {
   if (!end_thread()) return;
   thread_.join();
   look();
+  throttled_ns_ = throttling_.since();
   counted_ = counts_->why_not().empty() && counts_->lost() == 0;
   exact_ = counted_ && counts_->whole();
   counts_.reset();
@@ -110,15 +125,16 @@ bool RunWatch::look_at(const ProcessSlot& head) {
   // The returned bytes are read first: a return in between is then missed, and nothing counts twice.
   const std::uint64_t returned = head.holdings.returned_bytes;
   const std::uint64_t own = head.holdings.own_bytes;
-  const auto all = anonymous_bytes(pid);
+  const auto all = resident_bytes(pid);
   const std::uint64_t own_bytes = std::max<std::uint64_t>(own, head.holdings.own_bytes);
   const auto faults = process_minor_faults(pid);
   if (!all || !faults || !is_still(pid, head)) return false;
   if (head.holdings.closed != 0 || returned >= kMostBytes || looks_.size() >= kProcesses) return true;
-  const std::uint64_t held = *all - std::min(*all, own_bytes);
+  const std::uint64_t held = all->anonymous - std::min(all->anonymous, own_bytes);
   ProcessLook& last = looks_[{pid, started_ns}];
   last.populated_bytes = std::max(last.populated_bytes, held + returned);
   last.held_bytes = std::max(last.held_bytes, held);
+  last.shared_bytes = std::max(last.shared_bytes, all->shared);
   last.minor_faults = *faults;
   last.cpu_ns = zerotax::process_cpu_ns(pid).value_or(last.cpu_ns);
   return true;

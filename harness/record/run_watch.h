@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <cstdint>
@@ -11,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/measured.h"
 #include "os/task_counts.h"
+#include "os/throttling.h"
 #include "os/worker.h"
 #include "record/arena.h"
 
@@ -33,6 +36,7 @@ struct ProcessCounts {
 struct ProcessLook {
   std::uint64_t populated_bytes = 0;  ///< the most that it held and had returned
   std::uint64_t held_bytes = 0;       ///< the most that it held
+  std::uint64_t shared_bytes = 0;     ///< the most that it had mapped of shared memory
   std::uint64_t minor_faults = 0;
   std::int64_t cpu_ns = 0;
 };
@@ -57,6 +61,8 @@ class RunWatch {
   [[nodiscard]] bool counted() const { return counted_; }
   /// What all processes of this machine had populated in pieces larger than a page meanwhile; nothing if nobody knows.
   [[nodiscard]] std::optional<std::uint64_t> huge_bytes() const { return huge_bytes_; }
+  /// The time for which a CPU quota stopped the control group of the run, in nanoseconds.
+  [[nodiscard]] const Measured<std::uint64_t>& throttled_ns() const { return throttled_ns_; }
   /// In the order of their beginning.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const;
@@ -76,6 +82,8 @@ class RunWatch {
   const RecordArena& arena_;
   std::optional<TaskCounts> counts_;
   std::optional<std::uint64_t> huge_bytes_;
+  Throttling throttling_{::getpid()};
+  Measured<std::uint64_t> throttled_ns_;
   bool counted_ = false;
   bool exact_ = false;
   std::vector<TaskEvent> events_;

@@ -36,7 +36,7 @@ Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge
   faults.in_pieces = less(huge.value_or(0), own_huge);
   faults.other = less(taken, less(known, faults.in_pieces / page_bytes()));
   const std::uint64_t twice = populated + 2 * (holdings.file_bytes + holdings.file_mapped_bytes);
-  const std::uint64_t once = holdings.zero_page_bytes + holdings.returned_zero_bytes + holdings.forked_bytes +
+  const std::uint64_t once = holdings.at_end_zero_bytes + holdings.returned_zero_bytes + holdings.forked_bytes +
                              holdings.at_start_bytes + holdings.shared_bytes;
   constexpr std::uint64_t kFew = 512;
   faults.explicable = (twice + once) / page_bytes() + kFew;

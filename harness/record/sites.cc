@@ -46,6 +46,14 @@ NamedFrame frame_of(const Place& place, Symbols& symbols) {
                                 : frame_of_script({place.function, place.file, place.line});
 }
 
+/// Redundant bytes of the stores that were not examined, by those at the same site that were.
+std::uint64_t likely_redundant(const Site& site) {
+  const double examined = as_double(less(site.zeroed_bytes, site.unexamined_bytes));
+  return examined == 0 ? 0
+                       : as_count(as_double(site.unexamined_bytes + site.sampled_clears_bytes) *
+                                  std::min(1.0, as_double(site.redundant_bytes) / examined));
+}
+
 std::uint64_t scaled(std::uint64_t bytes, double scale) { return as_count(as_double(bytes) * scale); }
 
 /// The one from more events; nullptr if neither has enough of them to accuse anybody.
@@ -113,13 +121,14 @@ RecordedSites record_sites(const SeenRun& seen, RecordedScripts& scripts) {
       RecordedSite& sum = stacks[key];
       sum.kind = site.kind;
       sum.calls += site.calls;
+      if (site.sampled_calls != 0) sum.sampled.calls = sum.sampled.calls.value_or(0) + site.sampled_calls;
       sum.requested_bytes += site.requested_bytes;
       sum.zeroed_bytes += site.zeroed_bytes;
       sum.redundant_zeroed_bytes += site.redundant_bytes;
       sum.zero_ns += site.zero_ns;
       sum.zero_faults += site.zero_faults;
-      sum.sampled.zeroed_bytes += site.sampled_zeroed_bytes;
-      sum.sampled.redundant_zeroed_bytes += site.sampled_redundant_bytes;
+      sum.sampled.zeroed_bytes += site.sampled_zeroed_bytes + site.sampled_clears_bytes;
+      sum.sampled.redundant_zeroed_bytes += site.sampled_redundant_bytes + likely_redundant(site);
       sum.kernel_zeroed_bytes += site.kernel_zeroed_bytes;
       if (estimate != nullptr) sum.sampled.kernel_zeroed_bytes += scaled((site.*estimate).bytes, scale);
       sum.refilled_bytes += site.refilled_bytes;

@@ -33,7 +33,11 @@ bool is_whole(const Holdings& holdings) {
   for (const FaultSample& sample : holdings.samples) {
     if (!all_counts({sample.bytes, sample.faults})) return false;
   }
-  return all_counts({holdings.at_start_bytes,      holdings.faults_at_open,
+  const std::uint64_t shared = holdings.shared_resident_bytes;
+  if (shared != kUnknownBytes && !all_counts({shared})) return false;
+  return all_counts({holdings.zero_page_bytes,     holdings.live_zero_page_bytes,
+                     holdings.own_shared_bytes,    holdings.pinned_bytes,
+                     holdings.at_start_bytes,      holdings.faults_at_open,
                      holdings.last_bytes,          holdings.peak_bytes,
                      holdings.returned_bytes,      holdings.returned_huge_bytes,
                      holdings.returned_copies,     holdings.shared_bytes,
@@ -41,7 +45,7 @@ bool is_whole(const Holdings& holdings) {
                      holdings.file_mapped_bytes,   holdings.forked_bytes,
                      holdings.collapsed_bytes,     holdings.collapsed_small_bytes,
                      holdings.copied_in_bytes,     holdings.hugetlb_bytes,
-                     holdings.zero_page_bytes,     holdings.file_bytes,
+                     holdings.at_end_zero_bytes,   holdings.file_bytes,
                      holdings.files_at_open_bytes, holdings.lost_blocks,
                      holdings.own_bytes,           holdings.own_faults,
                      holdings.peak_live_bytes,     holdings.kept_peak_live_bytes,
@@ -59,11 +63,11 @@ bool is_whole(Module& module) {
 bool is_whole(const Site& site) {
   if (site.ready == 0) return true;
   // Requested bytes are not checked: failed calls may have requested any number.
-  bool whole =
-      site.ready == 1 && site.kind < SiteKind::kFault && site.depth <= kFrames &&
-      all_counts({site.calls, site.zeroed_bytes, site.redundant_bytes, site.zero_faults, site.sampled_zeroed_bytes,
-                  site.sampled_redundant_bytes, site.kernel_zeroed_bytes, site.refilled_bytes, site.first_pages.bytes,
-                  site.first_pages.events, site.growth.bytes, site.growth.events});
+  bool whole = site.ready == 1 && site.kind < SiteKind::kFault && site.depth <= kFrames &&
+               all_counts({site.calls, site.zeroed_bytes, site.redundant_bytes, site.zero_faults,
+                           site.sampled_zeroed_bytes, site.sampled_redundant_bytes, site.unexamined_bytes,
+                           site.sampled_calls, site.sampled_clears_bytes, site.kernel_zeroed_bytes, site.refilled_bytes,
+                           site.first_pages.bytes, site.first_pages.events, site.growth.bytes, site.growth.events});
   for (const auto& bytes : site.returned) whole = whole && bytes < kMostCount;
   return whole;
 }

@@ -32,11 +32,11 @@ std::string totals(const Totals& sum) {
   called.add({"malloc", sum.malloc_calls, sum.malloc_bytes});
   called.add({"realloc", sum.realloc_calls, sum.realloc_bytes});
   called.add({"free", sum.free_calls});
-  Table zeroed({{"zeroed by", Unit::kText, 14},
+  Table zeroed({{"zeros of", Unit::kText, 14},
                 {"stores", Unit::kCount, 10},
                 {"bytes", Unit::kBytes, 12},
                 {"redundant", Unit::kBytes, 12},
-                {"time", Unit::kNs, 12},
+                {"wall time", Unit::kNs, 12},
                 {"faults", Unit::kCount, 12}});
   const auto add = [&](const char* by, const Zeroing& zeroing) {
     zeroed.add({by, zeroing.zeroing_stores, zeroing.zeroed_bytes, zeroing.redundant_zeroed_bytes, zeroing.zero_ns,
@@ -51,14 +51,14 @@ std::string totals(const Totals& sum) {
 std::string remarks(const Record& record) {
   const Totals& sum = record.totals;
   std::string text = "\n";
-  if (sum.share_of_wall && sum.share_of_cpu) {
+  // No share of the CPU time: the causes have that, without the faults.
+  if (sum.share_of_wall) {
     text += wrap(fmt::format(
-        "Stores of zeros of {} and more took {} of the program's CPU time, faults in them included, and "
-        "up to {} of the run's wall time on one thread. Smaller ones are counted, but not timed.",
-        format_size(record.rule.large_bytes), format_percent(*sum.share_of_cpu), format_percent(*sum.share_of_wall)));
+        "Stores of zeros of {} and more, with the faults in them, took up to {} of the run's wall time on one thread. "
+        "Smaller ones are counted, but not timed.",
+        format_size(record.rule.large_bytes), format_percent(*sum.share_of_wall)));
   } else {
-    text += wrap(fmt::format("The share of stores of zeros is unknown: {}.",
-                             sum.share_of_wall ? sum.share_of_cpu.why() : sum.share_of_wall.why()));
+    text += wrap(fmt::format("The wall time of stores of zeros is unknown: {}.", sum.share_of_wall.why()));
   }
   const SmallSamples& samples = sum.small_samples;
   if (samples.bytes > 0) {
@@ -106,9 +106,11 @@ void add_site(Table& table, const RecordedSite& site) {
     return bytes == 0 ? "" : (sampled ? "~" : "") + format_size(bytes);
   };
   const SampledSite& sampled = site.sampled;
-  const bool stores = sampled.zeroed_bytes > 0;
-  table.add({kind_text(site.kind), site.calls, size(stores, site.all_zeroed_bytes()),
-             size(stores, site.redundant_zeroed_bytes + sampled.redundant_zeroed_bytes),
+  // Of small calls there are samples alone.
+  const std::uint64_t calls = site.calls + sampled.calls.value_or(0);
+  table.add({kind_text(site.kind), calls == 0 ? "" : (sampled.calls ? "~" : "") + format_count(calls),
+             size(sampled.zeroed_bytes != 0, site.all_zeroed_bytes()),
+             size(sampled.redundant_zeroed_bytes != 0, site.redundant_zeroed_bytes + sampled.redundant_zeroed_bytes),
              size(sampled.kernel_zeroed_bytes != 0, site.all_kernel_bytes()), site.returned_bytes,
              site.frames.empty() ? "(unknown)" : ""});
   const std::size_t script = script_frame(site.frames);
@@ -121,7 +123,7 @@ void add_site(Table& table, const RecordedSite& site) {
 /// With what the sites after the first ones sum up to, and what is no site's: the columns add up to the whole.
 std::string sites(const Record& record) {
   Table table({{"in", Unit::kText, 8},
-               {"calls", Unit::kCount, 10},
+               words("calls", 10),
                words("stored", 11),
                words("redundant", 11),
                words("by kernel", 11),

@@ -145,7 +145,7 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
   const KernelPart& kernel = input.kernel;
   const auto sampled = input.outside != nullptr ? input.outside->zero_fills : std::nullopt;
   auto fault_ns = sampled ? sampled->ns : as_count(kernel.fault_ns(cost));
-  if (input.outside != nullptr && fault_ns > input.outside->system_ns) {
+  if (input.outside != nullptr && input.outside->too_few.empty() && fault_ns > input.outside->system_ns) {
     fault_ns = input.outside->system_ns;
     tax.capped = true;
   }
@@ -154,10 +154,19 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
   const auto add = [&](Cause cause, std::uint64_t bytes, std::uint64_t faults, std::uint64_t ns) {
     TaxRow& row = tax.rows.emplace_back(known_row(cause, bytes, ns));
     row.faults = faults;
+    if (input.outside != nullptr && !input.outside->too_few.empty()) {
+      row.at_least_cpu_ns = 0;
+      return set_unknown(row, input.outside->too_few, tax.cpu_ns);
+    }
     row.estimated = !sampled;
     if (!sampled) return;
-    row.cpu_interval_ns = {part_of(sampled->interval_ns[0], ns, fault_ns),
-                           part_of(sampled->interval_ns[1], ns, fault_ns)};
+    // By bytes: where no sample hit a fault, the interval does not end at 0.
+    std::array<std::uint64_t, 2> ends = sampled->interval_ns;
+    for (std::uint64_t& end : ends) {
+      const std::uint64_t refilled = part_of(end, kernel.refilled, kernel.zeroed);
+      end = cause == Cause::kRefilled ? refilled : end - refilled;
+    }
+    row.cpu_interval_ns = ends;
   };
   add(Cause::kFresh, kernel.zeroed - kernel.refilled, kernel.faults - refill_faults, fault_ns - refilled_ns);
   add(Cause::kRefilled, kernel.refilled, refill_faults, refilled_ns);
@@ -221,6 +230,20 @@ std::string why_not(const std::vector<TaxRow>& rows) {
   return worst == nullptr ? "" : worst->cpu_ns.why();
 }
 
+/// The ends of the intervals of what was sampled, with the rest; nothing where nothing was. Too wide rather than too
+/// narrow, because not all samples err in the same direction.
+void put_interval(Tax& tax) {
+  std::array<std::uint64_t, 2> sum{};
+  bool any = false;
+  for (const TaxRow& row : tax.rows) {
+    any = any || row.cpu_interval_ns;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      sum.at(i) += row.cpu_interval_ns ? row.cpu_interval_ns->at(i) : row.at_least_cpu_ns;
+    }
+  }
+  if (any) tax.zeroing_cpu_interval_ns = {sum[0], std::max(sum[0], std::min(sum[1], tax.cpu_ns))};
+}
+
 void put_sums(Tax& tax) {
   Bounds zeroing = bounds_of(tax.rows, Cause::kStores);
   if (zeroing.most && tax.cpu_ns != 0) zeroing.most = std::max(zeroing.least, std::min(*zeroing.most, tax.cpu_ns));
@@ -235,6 +258,7 @@ void put_sums(Tax& tax) {
                                      : known_if(bool{tax.zeroing_cpu_ns}, share_of_cpu(tax, zeroing.least), why);
   tax.zeroing_at_least_cpu_ns = zeroing.least;
   tax.zeroing_at_most_cpu_ns = {zeroing.most, why};
+  put_interval(tax);
 }
 
 /// Where the bounds are narrow, they are one figure; but no estimate of what was not seen is one of nothing.
@@ -257,8 +281,43 @@ bool misses_programs(const Tax& tax) {
   return !missed || as_double(*missed) >= kNoticed * as_double(*missed + tax.cpu_ns + tax.recorder_cpu_ns);
 }
 
-/// The most that a row may have cost.
+/// The most that a row may have cost; of one that was sampled, the figure itself.
 std::uint64_t cost_of(const TaxRow& row) { return std::max(row.at_least_cpu_ns, most_of(row).value_or(0)); }
+
+/// The bounds of a row: of one that was sampled, its interval.
+Bounds certain_bounds(const TaxRow& row) {
+  if (row.cpu_interval_ns) return {row.cpu_interval_ns->front(), row.cpu_interval_ns->back()};
+  return {row.at_least_cpu_ns, most_of(row)};
+}
+
+/// Samples leave open whether a row takes as much as makes it worth anybody's time.
+bool is_open(const Tax& tax, const TaxRow& row) {
+  if (!row.cpu_interval_ns) return false;
+  const auto [least, most] = *row.cpu_interval_ns;
+  return share_of_cpu(tax, least) < kNoticed && share_of_cpu(tax, most) >= kNoticed;
+}
+
+/// The advice where samples do not decide; empty if they do.
+std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput& input) {
+  if (input.outside == nullptr) return "";
+  if (!input.outside->too_few.empty()) {
+    return fmt::format("No verdict: {}. To have one, {}.", input.outside->too_few, input.outside->longer);
+  }
+  // A row that certainly costs enough is worth advice, whatever the others cost.
+  if (share_of_cpu(tax, certain_bounds(worst).least) >= kNoticed) return "";
+  const TaxRow* open = nullptr;
+  for (const TaxRow& row : tax.rows) {
+    const bool more = open == nullptr || row.cpu_interval_ns->back() > open->cpu_interval_ns->back();
+    if (is_open(tax, row) && more) open = &row;
+  }
+  if (open == nullptr) return "";
+  const auto [least, most] = *open->cpu_interval_ns;
+  return fmt::format(
+      "No verdict: samples leave open whether a cause of zeroing takes 1 % of the CPU time: one takes {} to {}. To "
+      "know, "
+      "{}.",
+      format_percent(share_of_cpu(tax, least)), format_percent(share_of_cpu(tax, most)), input.outside->longer);
+}
 
 /// A setting of the allocator that has it keep what is freed, for any program; otherwise others.
 std::string keeping_advice(Cause cause, const std::string& library) {
@@ -279,6 +338,7 @@ std::string keeping_advice(Cause cause, const std::string& library) {
 std::string advice_of(const Tax& tax, const TaxInput& input) {
   const auto worst = std::max_element(tax.rows.begin(), tax.rows.end(),
                                       [](const TaxRow& a, const TaxRow& b) { return cost_of(a) < cost_of(b); });
+  if (std::string undecided = undecided_advice(tax, *worst, input); !undecided.empty()) return undecided;
   const bool noticed = cost_of(*worst) != 0 && share_of_cpu(tax, cost_of(*worst)) >= kNoticed;
   const bool unknown =
       noticed ? worst->cause == Cause::kUnseen : !tax.zeroing_at_most_cpu_ns || tax.not_recorded.noticed;
@@ -289,9 +349,10 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
   if (!noticed && tax.other_faults.noticed) {
     return fmt::format(
         "No cause of zeroing that was seen takes 1 % of the CPU time, but {} page faults are of other kinds: files, "
-        "copies after a fork, shared memory, memory returned by a way that was not seen. They may take {}. Try next: "
+        "copies after a fork, shared memory, memory returned by a way that was not seen. They may take {}{}. Try next: "
         "zerotax cow -- COMMAND, which tells them apart.",
-        format_count(tax.other_faults.faults), format_percent(share_of_cpu(tax, tax.other_faults.estimated_cpu_ns)));
+        format_count(tax.other_faults.faults), tax.other_faults.capped ? "up to " : "",
+        format_percent(share_of_cpu(tax, tax.other_faults.estimated_cpu_ns)));
   }
   if (!noticed) return "Nothing to gain here: no cause of zeroing takes 1 % of the CPU time.";
   const Cause cause = worst->cause;
@@ -339,9 +400,49 @@ double share_of_cpu(const Tax& tax, std::uint64_t ns) {
 }
 
 bool is_worth_advice(const Tax& tax) {
-  return std::any_of(tax.rows.begin(), tax.rows.end(),
-                     [](const TaxRow& row) { return row.share_of_cpu && *row.share_of_cpu >= kNoticed; });
+  return std::any_of(tax.rows.begin(), tax.rows.end(), [&](const TaxRow& row) {
+    return row.share_of_cpu && *row.share_of_cpu >= kNoticed && !is_open(tax, row);
+  });
 }
+
+namespace {
+
+/// No sum of times that too few samples say nothing of, be they all 0.
+void withhold(Tax& tax, const std::string& why) {
+  tax.zeroing_cpu_ns = tax.kernel_cpu_ns = NotAvailable{why};
+  tax.share_of_cpu = NotAvailable{why};
+}
+
+/// Of the CPU time that the causes of zeroing leave: no fault is paid twice.
+void put_other_faults(Tax& tax, const TaxInput& input, double ns_per_byte) {
+  OtherFaults& other = tax.other_faults;
+  other.faults = less(input.kernel.minor_faults, input.kernel.faults);
+  other.estimated_cpu_ns = as_count(as_double(other.faults * page_bytes()) * ns_per_byte);
+  const std::uint64_t left = less(tax.cpu_ns, bounds_of(tax.rows, Cause::kStores).least);
+  other.capped = other.estimated_cpu_ns > left;
+  other.estimated_cpu_ns = std::min(other.estimated_cpu_ns, left);
+  other.noticed = share_of_cpu(tax, other.estimated_cpu_ns) >= kNoticed;
+}
+
+/// Measured by the clocks of threads: the program took at least that.
+std::uint64_t measured_ns(const Tax& tax) {
+  std::uint64_t sum = 0;
+  for (const TaxRow& row : tax.rows) sum += row.estimated ? 0 : row.at_least_cpu_ns;
+  return sum;
+}
+
+/// Bytes are compared with those that the program held, times with its CPU time.
+void put_beside(Tax& tax, const TaxInput& input) {
+  tax.beside = input.beside;
+  for (BesideRow& row : *tax.beside) {
+    const double bytes = row.bytes && *row.bytes ? as_double(**row.bytes) : 0;
+    const bool much = bytes >= kLargeBytes && bytes > kNoticed * (as_double(input.kernel.peak) + bytes);
+    const bool long_time = row.ns && *row.ns && share_of_cpu(tax, **row.ns) >= kNoticed;
+    row.noticed = row.noticed || much || long_time;
+  }
+}
+
+}  // namespace
 
 Tax make_tax(const TaxInput& input, const FaultCost& cost) {
   Tax tax;
@@ -353,9 +454,6 @@ Tax make_tax(const TaxInput& input, const FaultCost& cost) {
   tax.cpu_ns = recorded - tax.recorder_cpu_ns;
   add_kernel_rows(tax, input, cost);
   const double ns_per_byte = cost.base_ns_per_byte.value_or(0);
-  const std::uint64_t others = less(input.kernel.minor_faults, input.kernel.faults);
-  tax.other_faults = {others, as_count(as_double(others * page_bytes()) * ns_per_byte)};
-  tax.other_faults.noticed = share_of_cpu(tax, tax.other_faults.estimated_cpu_ns) >= kNoticed;
   tax.not_recorded.noticed = misses_programs(tax);
   if (input.outside != nullptr) {
     tax.rows.push_back(
@@ -363,9 +461,13 @@ Tax make_tax(const TaxInput& input, const FaultCost& cost) {
   } else {
     add_store_rows(tax, input, ns_per_byte);
   }
+  if (input.outside == nullptr && tax.cpu_ns != 0) tax.cpu_ns = std::max(tax.cpu_ns, measured_ns(tax));
   cap(tax);
   cap_bounds(tax);
+  put_other_faults(tax, input, ns_per_byte);
   put_sums(tax);
+  if (input.outside != nullptr && !input.outside->too_few.empty()) withhold(tax, input.outside->too_few);
+  put_beside(tax, input);
   tax.advice = advice_of(tax, input);
   for (TaxRow& row : tax.rows) settle(row, tax);
   return tax;

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "record/kernel_part.h"
 #include "record/result.h"
@@ -21,6 +22,8 @@ struct OutsideTimes {
   Measured<SampledTime> returning;
   Count returned_bytes;
   Measured<SampledTime> stores;  ///< of zeros, without the faults in them
+  std::string too_few;           ///< why so few samples say nothing of times; empty: they are enough
+  std::string longer;            ///< how to get more of them, as words of an order
   std::uint64_t user_ns = 0;     ///< that stores took at most, and
   std::uint64_t system_ns = 0;   ///< returning memory, where they are not sampled
 };
@@ -34,6 +37,7 @@ struct TaxInput {
   NotRecorded not_recorded = {};   ///< its CPU time is in no share
   std::string allocator = {};      ///< the library whose remedies the advice may name
   const OutsideTimes* outside = nullptr;
+  std::vector<BesideRow> beside = {};  ///< what is known of each; make_tax() says which are worth a word
 };
 
 /// All but `timing_changed` and `kernel_unknown_processes`. Stores are timed by the clock of their thread, less the

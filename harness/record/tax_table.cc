@@ -10,6 +10,7 @@
 #include "base/wrap.h"
 #include "os/page.h"
 #include "record/kernel_part.h"
+#include "record/tax.h"
 
 namespace zerotax::record {
 namespace {
@@ -70,11 +71,14 @@ std::string notes(const Tax& tax) {
         "counts that.");
   }
   if (tax.kernel_unknown_processes == 0 && tax.other_faults.noticed) {
+    const std::string time = format_ns(as_double(tax.other_faults.estimated_cpu_ns));
     text += wrap(
         fmt::format("{} more page faults zeroed nothing that was seen: files, copies after a fork, shared "
-                    "memory, reads of memory that nobody wrote (zerotax cow -- COMMAND tells them apart). If each "
-                    "costs what one that zeroes does, they took {} of CPU time.",
-                    format_count(tax.other_faults.faults), format_ns(as_double(tax.other_faults.estimated_cpu_ns))));
+                    "memory, reads of memory that nobody wrote (zerotax cow -- COMMAND tells them apart). {}",
+                    format_count(tax.other_faults.faults),
+                    tax.other_faults.capped
+                        ? fmt::format("They took at most the {} of CPU time that zeroing left.", time)
+                        : fmt::format("If each costs what one that zeroes does, they took {} of CPU time.", time)));
   }
   const auto row =
       std::find_if(tax.rows.begin(), tax.rows.end(), [](const TaxRow& each) { return each.cause == Cause::kUnseen; });
@@ -87,6 +91,34 @@ std::string notes(const Tax& tax) {
   return text;
 }
 
+/// What the causes do not contain, as far as it is worth a word.
+std::string beside_text(const Tax& tax) {
+  if (!tax.beside) return "";
+  constexpr const char* kWords[] = {"shared memory, not counted", "zero pages: read, unwritten", "copied inside fork",
+                                    "exit: returning it all", "waiting for CPU quota"};
+  Table table({{"beside zeroing", Unit::kText, 27},
+               {"bytes", Unit::kText, 12, "", {}, 1, Column::Side::kRight},
+               {"time", Unit::kText, 12, "", {}, 1, Column::Side::kRight}});
+  std::string unknown;
+  for (const BesideRow& row : *tax.beside) {
+    const std::optional<Count>& value = row.bytes ? row.bytes : row.ns;
+    const bool known = value && *value;
+    if (!row.noticed) continue;
+    const char* const words = kWords[static_cast<std::size_t>(row.what)];
+    table.add({words, row.bytes ? text_of(*row.bytes, Unit::kBytes) : "", row.ns ? text_of(*row.ns, Unit::kNs) : ""});
+    if (!known && value) unknown += wrap(fmt::format("n/a, {}: {}.", words, value->why()));
+  }
+  return table.empty() ? "" : "\n" + table.text() + unknown;
+}
+
+/// " (95 %: 20 % to 45 %)" where it rests on samples.
+std::string sampled_words(const Tax& tax) {
+  if (!tax.zeroing_cpu_interval_ns) return "";
+  const auto [least, most] = *tax.zeroing_cpu_interval_ns;
+  return fmt::format(" (95 %: {} to {})", format_percent(share_of_cpu(tax, least)),
+                     format_percent(share_of_cpu(tax, most)));
+}
+
 /// The cost in one sentence. It says so if a cost is known only within bounds.
 std::string headline(const Tax& tax) {
   const double cpu = as_double(tax.cpu_ns);
@@ -95,7 +127,8 @@ std::string headline(const Tax& tax) {
   if (tax.share_of_cpu) {
     const double all = as_double(*tax.zeroing_cpu_ns);
     std::string text =
-        fmt::format("Zeroing took {} of CPU time, {} of {}", format_ns(all), format_percent(*tax.share_of_cpu), of);
+        fmt::format("Zeroing took {}{} of CPU time, {}{} of {}", tax.zeroing_cpu_interval_ns ? "about " : "",
+                    format_ns(all), format_percent(*tax.share_of_cpu), sampled_words(tax), of);
     if (!tax.kernel_cpu_ns) return text + ".";
     const double kernel = as_double(*tax.kernel_cpu_ns);
     return text + fmt::format(": {} in the kernel, {} in stores of zeros.", format_ns(kernel),
@@ -104,6 +137,9 @@ std::string headline(const Tax& tax) {
   const std::string why = tax.share_of_cpu.why();
   if (cpu == 0) return fmt::format("The share of zeroing is unknown: {}.", why);
   const double least = as_double(tax.zeroing_at_least_cpu_ns);
+  if (least == 0 && tax.zeroing_at_most_cpu_ns.value_or(0) >= tax.cpu_ns) {
+    return fmt::format("Zeroing took an unknown part of {} of CPU time: {}.", of, why);
+  }
   if (!tax.zeroing_at_most_cpu_ns) {
     return fmt::format("Zeroing took at least {} of CPU time, {} of {}. How much more is unknown: {}.",
                        format_ns(least), format_percent(least / cpu), of, why);
@@ -133,7 +169,7 @@ std::string recorder_cost_text(const Tax& tax) {
 }
 
 std::string tax_text(const Tax& tax) {
-  return "\n" + wrap(headline(tax)) + missed_text(tax.not_recorded) + rows_text(tax) + notes(tax);
+  return "\n" + wrap(headline(tax)) + missed_text(tax.not_recorded) + rows_text(tax) + notes(tax) + beside_text(tax);
 }
 
 std::string used_text(const Count& minor_faults, const Count& cpu_ns) {

@@ -213,7 +213,9 @@ TEST(Review, OfOtherWordsAloneIsNeitherBetterNorWorse) {
 
 TEST(Review, DoesNotHideAWorseMetricBehindAnImprovement) {
   Baseline after = measured({});
-  for (Point& point : after.points) point[kZeroedInFreeBytes] = MetricValue::whole(100);
+  for (Point& point : after.points) {
+    point[kZeroedInFreeBytes] = MetricValue::whole(static_cast<std::int64_t>(point.size_bytes / 4));
+  }
   Baseline before = measured({20 * kMiB});
   for (Point& point : before.points) point[kZeroedInFreeBytes] = MetricValue::whole(0);
   const Review review = review_baselines(before, after);
@@ -292,6 +294,57 @@ TEST(CheckDocument, OfSeveralAllocatorsSaysWhichDiffer) {
   EXPECT_EQ(check.verdict, ReviewVerdict::kWorse);
   EXPECT_EQ(check.sentence, "worse: 1 of 2 allocators differs from their baselines: mine");
   EXPECT_EQ(check_json(check)["verdict"], "worse");
+}
+
+/// The same measurement with other zeroed bytes at one size: of its steady state.
+Baseline with_zeroed(Baseline made, std::uint64_t size, std::int64_t bytes) {
+  for (Point& point : made.points) {
+    if (point.size_bytes == size) point[kZeroedBytes] = MetricValue::whole(bytes);
+  }
+  return made;
+}
+
+TEST(Review, AHeaderMoreOrLessIsNoChange) {
+  const Baseline before = with_zeroed(with_zeroed(measured({}), kMiB, 1'048'584), 20 * kMiB, 0);
+  const Baseline after = with_zeroed(with_zeroed(measured({}), kMiB, 1'048'576), 20 * kMiB, 2 * kMiB);
+  const Review review = review_baselines(before, after);
+  EXPECT_EQ(review.verdict, ReviewVerdict::kSame) << review.sentence;
+  EXPECT_EQ(review.too_small.size(), 4U);
+  EXPECT_TRUE(review.changes.empty());
+}
+
+TEST(Review, MoreThanATenthOfTheBlockIsAChange) {
+  const Review review = review_baselines(measured({}), with_zeroed(measured({}), kMiB, kMiB / 10 + 8));
+  EXPECT_EQ(review.verdict, ReviewVerdict::kWorse) << review.sentence;
+  EXPECT_TRUE(review.too_small.empty());
+}
+
+TEST(Review, AFewFaultsMoreAreAChangeOnlyOfASmallBlock) {
+  const auto one_more = [](std::uint64_t size, std::int64_t faults) {
+    Baseline after = measured({});
+    for (Point& point : after.points) {
+      if (point.size_bytes == size) point[kCallocFaults] = MetricValue::whole(1 + faults);
+    }
+    return review_baselines(measured({}), after).verdict;
+  };
+  EXPECT_EQ(one_more(kMiB, 1), ReviewVerdict::kSame);
+  EXPECT_EQ(one_more(kMiB, 9), ReviewVerdict::kWorse);
+  EXPECT_EQ(one_more(64 * kKiB, 2), ReviewVerdict::kWorse);
+  EXPECT_EQ(one_more(20 * kMiB, 2), ReviewVerdict::kWorse) << "each may be a huge page";
+}
+
+TEST(Review, WhatIsTooSmallGoesWithTheChangeOfItsPoint) {
+  Baseline after = measured({kMiB});
+  for (Point& point : after.points) {
+    if (point.size_bytes == kMiB) point[kReturnedBytes] = MetricValue::whole(0);
+  }
+  Baseline before = measured({});
+  for (Point& point : before.points) {
+    if (point.size_bytes == kMiB) point[kReturnedBytes] = MetricValue::whole(4096);
+  }
+  const Review review = review_baselines(before, after);
+  EXPECT_EQ(review.verdict, ReviewVerdict::kWorse) << review.sentence;
+  expect_each_change_in_one_group(review);
 }
 
 }  // namespace

@@ -91,6 +91,12 @@ TEST(CowVerdict, NotesSayWhatWasWatchedAndHow) {
   EXPECT_EQ(cow_verdict(cow).notes->size(), 1U);
 }
 
+TEST(CowVerdict, OfSeveralProcessesWhatForkItselfCopiesIsNotAvailable) {
+  Cow cow = cow_of(0);
+  cow.processes.resize(2);
+  EXPECT_NE(cow_verdict(cow).notes->back().find("copied by fork itself, without a fault: n/a"), std::string::npos);
+}
+
 TEST(CowVerdict, LostEventsAreToldOfAndNothingElseIs) {
   Cow cow = cow_of(0);
   cow.totals.lost = 1234;

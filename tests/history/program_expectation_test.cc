@@ -1,8 +1,12 @@
 #include "history/program_expectation.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "check/baseline.h"
+#include "cli/topics.h"
+#include "point/metric_named.h"
 
 namespace zerotax::history {
 namespace {
@@ -38,6 +42,36 @@ TEST(ProgramExpectation, HoldsIfItHoldsOfEveryRun) {
   EXPECT_FALSE(observed("page_faults != 1149").holds);
   EXPECT_TRUE(observed("page_faults != 1151").holds);
   EXPECT_EQ(observed("page_faults < 2000").value, "page faults is 1,148 to 1,150");
+}
+
+TEST(ProgramExpectation, TakesAMetricByItsKeyOrItsName) {
+  for (const programs::MetricRow& row : programs::metric_rows()) {
+    for (const std::string name : {row.key, row.name}) {
+      EXPECT_TRUE(ProgramExpectation::parse(name + " <= 5000").observe(program()).value.starts_with(row.name)) << name;
+      EXPECT_TRUE(ProgramExpectation::parse(name + " of cc1 <= 5000")
+                      .observe(program())
+                      .value.starts_with(std::string(row.name) + " of cc1"))
+          << name;
+    }
+  }
+  EXPECT_EQ(observed("page faults < 2000").value, "page faults is 1,148 to 1,150");
+  EXPECT_TRUE(observed("returned bytes in Decoder::reset <= 16KiB").holds);
+}
+
+TEST(ProgramExpectation, NamesTheListOfMetrics) {
+  std::string listed;
+  for (const Topic& topic : topics()) listed += topic.name == "metrics" ? topic.text : "";
+  for (const programs::MetricRow& row : programs::metric_rows()) {
+    EXPECT_NE(listed.find(fmt::format("  {:<31}{}\n", row.key, row.name)), std::string::npos) << row.key;
+  }
+  for (std::size_t i = 0; i < programs::kSiteNumbers; ++i) {
+    EXPECT_NE(listed.find(fmt::format("  {}\n", key_of(static_cast<programs::SiteNumber>(i)))), std::string::npos) << i;
+  }
+  for (const zerotax::Metric metric : check::kSteadyMetrics) {
+    const zerotax::MetricRow& row = row_of(metric);
+    EXPECT_NE(listed.find(fmt::format("  {:<31}{}\n", row.key, row.name)), std::string::npos) << row.key;
+    EXPECT_EQ(metric_named(row.name), metric) << row.name;
+  }
 }
 
 TEST(ProgramExpectation, IsOfAProcessOrAFunction) {

@@ -5,6 +5,7 @@
 #include "record/outside/cpu_samples.h"
 #include "record/outside/functions.h"
 #include "record/outside/kernel.h"
+#include "record/outside/result.h"
 
 namespace zerotax::record {
 namespace {
@@ -175,6 +176,37 @@ TEST(SampledTime, HasAnIntervalAroundItsShare) {
   EXPECT_LT(time->interval_ns[0], 250U);
   EXPECT_GT(time->interval_ns[1], 250U);
   EXPECT_FALSE(sampled_time(0, 0, 1'000));
+}
+
+/// Watched for ten seconds, with so many samples of its CPU time; `zeros` of them in stores of zeros.
+Record watched(std::uint64_t samples, std::uint64_t zeros) {
+  OutsideData data = counted();
+  data.watched = Watched::kProcess;
+  data.pid = 4'194'304;
+  data.command = {"quiet"};
+  data.wall_ns = 10'000'000'000;
+  data.user_ns = static_cast<std::int64_t>(samples * 10'000'000);
+  data.profile.sees_kernel = data.profile.knows_kernel_names = true;
+  data.cpu.all = data.cpu.user = samples;
+  data.cpu.zeros = zeros;
+  return outside_result(data, "it ran already", "");
+}
+
+TEST(OutsideResult, SaysHowLongToWatchWhereSamplesAreTooFew) {
+  for (const std::uint64_t zeros : {0, 1, 5}) {
+    const Record record = watched(5, zeros);
+    EXPECT_EQ(record.tax.advice.find("No verdict: too few samples: 5 "), 0U) << record.tax.advice;
+    EXPECT_NE(record.tax.advice.find("watch for about 200 s"), std::string::npos) << record.tax.advice;
+    EXPECT_FALSE(record.tax.share_of_cpu) << "the same answer, whatever the samples hit";
+    EXPECT_EQ(next_step(record), "");
+  }
+  EXPECT_NE(watched(0, 0).tax.advice.find("too few samples: 0 "), std::string::npos);
+}
+
+TEST(OutsideResult, HasAVerdictWhereSamplesAreEnough) {
+  EXPECT_TRUE(watched(1'000, 200).tax.share_of_cpu);
+  EXPECT_NE(watched(1'000, 0).tax.advice.find("Nothing to gain"), std::string::npos) << watched(1'000, 0).tax.advice;
+  EXPECT_NE(watched(100, 0).tax.advice.find("No verdict"), std::string::npos) << "up to 4 % may have gone unseen";
 }
 
 }  // namespace

@@ -189,5 +189,82 @@ TEST(RecordTax, SmallStoresTookTimeThoughNobodyTimedThem) {
   EXPECT_FALSE(says_nothing_to_gain(tax));
 }
 
+/// A second of CPU time of which samples say this for each cause, in per mille with the ends of its interval.
+Tax sampled_tax(std::uint64_t share, std::uint64_t least, std::uint64_t most, const std::string& too_few = "") {
+  constexpr std::uint64_t kPerMille = 1'000'000;
+  OutsideTimes times;
+  times.user_ns = times.system_ns = 1'000'000'000;
+  times.zero_fills = SampledTime{0, {0, kPerMille}};
+  times.returning = SampledTime{0, {0, kPerMille}};
+  times.stores = SampledTime{share * kPerMille, {least * kPerMille, most * kPerMille}};
+  times.too_few = too_few;
+  times.longer = "watch for about 40 s";
+  if (!too_few.empty()) {
+    times.zero_fills.reset();
+    times.returning = times.stores = NotAvailable{too_few};
+  }
+  return make_tax({nothing, {}, 1'000'000'000, "", {}, "", &times}, {0.5, {}, 1, ""});
+}
+
+bool says_no_verdict(const Tax& tax) {
+  return tax.advice.starts_with("No verdict: ") && tax.advice.find("watch for about 40 s") != std::string::npos;
+}
+
+TEST(RecordTax, TooFewSamplesAreNoVerdict) {
+  const Tax tax = sampled_tax(0, 0, 700, "too few samples: 3");
+  EXPECT_TRUE(says_no_verdict(tax)) << tax.advice;
+  EXPECT_FALSE(tax.share_of_cpu || tax.zeroing_cpu_ns || tax.kernel_cpu_ns || is_worth_advice(tax));
+  for (const TaxRow& row : tax.rows) EXPECT_FALSE(row.cpu_ns || row.share_of_cpu) << cause_name(row.cause);
+}
+
+TEST(RecordTax, AnIntervalOnBothSidesOfOnePercentIsNoVerdict) {
+  EXPECT_TRUE(says_no_verdict(sampled_tax(0, 0, 70)));
+  EXPECT_TRUE(says_no_verdict(sampled_tax(20, 2, 70)));
+  EXPECT_FALSE(is_worth_advice(sampled_tax(20, 2, 70))) << "no command is proposed by chance";
+}
+
+TEST(RecordTax, AnIntervalOnOneSideOfOnePercentIsAVerdict) {
+  const Tax none = sampled_tax(0, 0, 4);
+  EXPECT_TRUE(says_nothing_to_gain(none)) << none.advice;
+  const Tax much = sampled_tax(50, 30, 80);
+  EXPECT_FALSE(says_nothing_to_gain(much) || says_no_verdict(much)) << much.advice;
+  EXPECT_TRUE(is_worth_advice(much));
+  EXPECT_EQ((*much.zeroing_cpu_interval_ns)[1], 82'000'000U) << "of all causes together";
+}
+
+TEST(RecordTax, OtherFaultsTakeNoMoreThanTheCausesLeave) {
+  KernelPart part = refilling();
+  part.minor_faults = part.faults + 20'000;
+  // 100 MiB take 52 ms, and 78 MiB more would take 41 ms.
+  const Tax tax = make_tax({nothing, part, 60'000'000}, {0.5, {}, 1, ""});
+  EXPECT_TRUE(tax.other_faults.capped);
+  EXPECT_EQ(tax.other_faults.estimated_cpu_ns + tax.zeroing_at_least_cpu_ns, tax.cpu_ns);
+  EXPECT_FALSE(make_tax({nothing, part, 600'000'000}, {0.5, {}, 1, ""}).other_faults.capped);
+}
+
+TEST(RecordTax, AProgramTookAtLeastWhatItsThreadsMeasured) {
+  auto sum = std::make_unique<Tally>();
+  sum->returned[kByFree][kMunmap] = {1, kMiB, 900};
+  sum->own_cpu_ns = 700;
+  const Tax tax = make_tax({*sum, {}, 1000}, {0.5, {}, 1, ""});
+  EXPECT_EQ(tax.cpu_ns, 900U);
+  EXPECT_LE(tax.zeroing_at_least_cpu_ns, tax.cpu_ns);
+}
+
+TEST(RecordTax, WhatIsBesideZeroingIsNoticedFromOnePercentOn) {
+  KernelPart part = refilling();
+  part.peak = 99 * kMiB;
+  const auto noticed = [&](BesideRow row) {
+    return make_tax({nothing, part, 1'000'000'000, "", {}, "", nullptr, {std::move(row)}}, {0.5, {}, 1, ""})
+        .beside->front()
+        .noticed;
+  };
+  EXPECT_TRUE(noticed({Beside::kSharedMemory, 2 * kMiB, {}}));
+  EXPECT_FALSE(noticed({Beside::kSharedMemory, kMiB / 2, {}}));
+  EXPECT_TRUE(noticed({Beside::kExit, {}, 10'000'000}));
+  EXPECT_FALSE(noticed({Beside::kExit, {}, 9'000'000}));
+  EXPECT_FALSE(noticed({Beside::kThrottled, {}, NotAvailable{"unknown"}}));
+}
+
 }  // namespace
 }  // namespace zerotax::record

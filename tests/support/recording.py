@@ -86,3 +86,6 @@ def check_sums(report):
     for figures in [report["totals"], report["totals"]["by_hand"]]:
         redundant = figures["redundant_zeroed_bytes"]
         assert is_na(redundant) or redundant <= figures["examined_zeroed_bytes"] <= figures["zeroed_bytes"]
+    tax = report["tax"]
+    causes = sum(row["at_least_cpu_ns"] for row in tax["rows"])
+    assert causes <= tax["cpu_ns"] and causes + tax["other_faults"]["estimated_cpu_ns"] <= max(causes, tax["cpu_ns"])

@@ -58,6 +58,41 @@ bool names_kernel(const OutsideData& data) {
   return sees_kernel(data) && data.profile.knows_kernel_names && data.cpu.all != 0;
 }
 
+/// Of fewer samples nothing follows: if none of 50 saw a cause, that cause may still take 7 % of the time.
+constexpr std::uint64_t kFewestSamples = 50;
+/// The least CPU time that is divided by the kernel's ticks, where nothing is sampled.
+constexpr std::int64_t kLeastTickedNs = 500'000'000;
+
+bool is_started(const OutsideData& data) { return data.watched == Watched::kCommand; }
+
+std::int64_t all_ns(const OutsideData& data) { return data.user_ns + data.system_ns; }
+
+/// Why too little CPU time was seen for any verdict; empty if it was enough.
+std::string too_few(const OutsideData& data) {
+  if (data.denied.empty() && data.cpu.all < kFewestSamples) {
+    return fmt::format("too few samples: {} of CPU time, and a verdict takes {}", format_count(data.cpu.all),
+                       kFewestSamples);
+  }
+  if (data.denied.empty() || is_started(data) || all_ns(data) >= kLeastTickedNs) return "";
+  return fmt::format("too little CPU time: {}, and a verdict without samples takes {}",
+                     format_ns(as_double(static_cast<std::uint64_t>(all_ns(data)))),
+                     format_ns(as_double(kLeastTickedNs)));
+}
+
+/// How to see more of it: so that twice the fewest samples come, or four times as many as did, which halves an
+/// interval.
+std::string see_longer(const OutsideData& data) {
+  const double seen = data.denied.empty()
+                          ? as_double(std::max<std::uint64_t>(1, data.cpu.all)) / kFewestSamples
+                          : as_double(static_cast<std::uint64_t>(std::max<std::int64_t>(10'000'000, all_ns(data)))) /
+                                as_double(kLeastTickedNs);
+  const double times = seen < 1 ? std::max(2.0, 2 / seen) : 4;
+  if (is_started(data)) return fmt::format("give it about {:.0f} times the work", std::ceil(times));
+  const double seconds = std::max(1.0, times * static_cast<double>(data.wall_ns) / 1e9);
+  const double digits = std::pow(10, std::max(0.0, std::floor(std::log10(seconds)) - 1));
+  return fmt::format("watch for about {:.0f} s (--seconds)", std::ceil(seconds / digits) * digits);
+}
+
 std::uint64_t cpu_ns(const OutsideData& data) { return static_cast<std::uint64_t>(data.user_ns + data.system_ns); }
 
 OutsideTimes times_of(const OutsideData& data, const KernelPart& kernel) {
@@ -65,7 +100,14 @@ OutsideTimes times_of(const OutsideData& data, const KernelPart& kernel) {
   const CpuSamples& cpu = data.cpu;
   times.user_ns = static_cast<std::uint64_t>(data.user_ns);
   times.system_ns = static_cast<std::uint64_t>(data.system_ns);
+  times.too_few = too_few(data);
+  times.longer = see_longer(data);
   times.returned_bytes = known_if(kernel.known(), kernel.returned, kernel.why_not);
+  if (!times.too_few.empty()) {
+    times.returning = times.stores = NotAvailable{times.too_few};
+    times.user_ns = times.system_ns = cpu_ns(data);
+    return times;
+  }
   times.returning = NotAvailable{why_no_kernel(data)};
   if (names_kernel(data)) {
     times.returning = *sampled_time(cpu.returning, cpu.all, cpu_ns(data));
@@ -200,17 +242,42 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
     outside.clearing_cpu_ns = clearing->ns;
     outside.clearing_interval_ns = clearing->interval_ns;
   }
+  if (const std::string few = too_few(data); !few.empty()) {
+    outside.clearing_cpu_ns = NotAvailable{few};
+    outside.clearing_interval_ns = std::nullopt;
+  }
   outside.advisable = !data.program.empty() && why_not_preloadable(data.program).empty();
   outside.notes = notes_of(data, kernel);
   return outside;
+}
+
+/// Divided among those who have it mapped: the sum counts each page once.
+Count shared_bytes(const OutsideData& data) {
+  std::uint64_t sum = 0;
+  for (const auto& [pid, process] : data.processes) {
+    const auto bytes = process.ended ? std::nullopt : rollup_bytes(pid, "Pss_Shmem");
+    if (!bytes) return NotAvailable{"a process had ended, or its memory cannot be looked at"};
+    sum += *bytes;
+  }
+  return data.processes.empty() ? Count(NotAvailable{"no process was looked at"}) : Count(sum);
+}
+
+std::vector<BesideRow> beside_of(const OutsideData& data) {
+  const NotAvailable inside{kInside};
+  return {{Beside::kSharedMemory, shared_bytes(data), {}},
+          {Beside::kZeroPages, Count(inside), {}},
+          {Beside::kCopiedInFork, Count(NotAvailable{"no counter tells"}), {}},
+          {Beside::kExit, {}, Count(inside)},
+          {Beside::kThrottled, {}, data.throttled_ns}};
 }
 
 void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kernel) {
   const FaultCost cost = fault_cost({}, kernel.part.huge != 0);
   const OutsideTimes times = times_of(data, kernel.part);
   const Tally nothing{};
-  record.tax =
-      make_tax({nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times}, cost);
+  record.tax = make_tax(
+      {nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times, beside_of(data)},
+      cost);
   record.tax.kernel_unknown_processes =
       kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
   KernelMetrics& metrics = record.totals.kernel;

@@ -246,8 +246,8 @@ std::string outside_remarks(const Record& record) {
                              outside.why_no_returns));
   }
   text += wrap(
-      "Not visible from outside: calls and sizes of malloc, calloc and free, and whether stores of zeros were "
-      "redundant.");
+      "Not visible from outside: calls and sizes of malloc, calloc and free, whether stores of zeros were redundant, "
+      "pages that were read and never written, what fork copies itself, and the time of exit.");
   for (const std::string& note : outside.notes) text += wrap(note, "! ", "  ");
   return text;
 }

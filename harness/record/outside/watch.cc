@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -43,7 +44,8 @@ void share_faults() {
 
 }  // namespace
 
-OutsideWatch::OutsideWatch() : huge_before_(huge_fault_bytes()), places_(holdings_), returns_(places_) {
+OutsideWatch::OutsideWatch()
+    : throttling_(::getpid()), huge_before_(huge_fault_bytes()), places_(holdings_), returns_(places_) {
   start_sampling({}, kHzOfCommand, kStackOfCommand);
 }
 
@@ -57,6 +59,7 @@ OutsideWatch::OutsideWatch(WatchScope& scope, bool sizes)
       returns_(places_),
       pages_(perf_) {
   if (!cgroup_folder_.empty()) time_before_ = cgroup_time(cgroup_folder_);
+  if (processes_.size() == 1) throttling_.emplace(processes_.front());
   places_.begin(processes_);
   if (sizes) sizes_ = std::make_unique<StoreSizesWatch>(processes_);
   start_sampling(perf_, perf_.light ? kHzOfLight : kHzOfRunning, kStackOfRunning);
@@ -107,6 +110,7 @@ OutsideData OutsideWatch::finish() {
   data_.user_ns = static_cast<std::int64_t>(holdings_.clock().user_s() * 1e9);
   data_.system_ns = static_cast<std::int64_t>(holdings_.clock().system_s() * 1e9);
   add_cgroup_time();
+  if (throttling_) data_.throttled_ns = throttling_->since();
   const auto huge = huge_fault_bytes();
   if (huge && huge_before_ && *huge > *huge_before_) data_.huge_bytes = *huge - *huge_before_;
   return std::move(data_);

@@ -12,6 +12,7 @@
 #include "os/cgroup_folder.h"
 #include "os/foreground.h"
 #include "os/page_counts.h"
+#include "os/throttling.h"
 #include "record/outside/cpu_samples.h"
 #include "record/outside/fault_places.h"
 #include "record/outside/holdings_watch.h"
@@ -48,9 +49,10 @@ struct OutsideData {
   bool light = false;             ///< without tracepoints, and without counting events in its threads
   std::uint64_t tree_faults = 0;  ///< minor ones, as /proc has them of the processes and the children they waited for
   std::string why_no_pages;
-  std::uint64_t faults_before_exec = 0;  ///< of `run`: not the program's
-  std::uint64_t huge_bytes = 0;          ///< populated in huge pages by whatever ran on this machine meanwhile
-  std::string denied;                    ///< why nothing was sampled; empty: it was
+  std::uint64_t faults_before_exec = 0;                    ///< of `run`: not the program's
+  Count throttled_ns = NotAvailable{"several processes"};  ///< for which a CPU quota stopped its control group
+  std::uint64_t huge_bytes = 0;  ///< populated in huge pages by whatever ran on this machine meanwhile
+  std::string denied;            ///< why nothing was sampled; empty: it was
   ProfileData profile;
   CpuSamples cpu;
   std::vector<FaultPlace> places;
@@ -87,6 +89,7 @@ class OutsideWatch {
   PerfScope perf_;
   std::string cgroup_folder_;
   std::optional<CgroupTime> time_before_;
+  std::optional<Throttling> throttling_;
   std::optional<std::uint64_t> huge_before_;
   HoldingsWatch holdings_;
   FaultPlaces places_;

@@ -234,9 +234,12 @@ struct Site {
   std::uint32_t padding;
   std::uint64_t frames[kFrames];  ///< innermost first: index of the module in the upper 16 bits, address within it
   std::atomic<std::uint64_t> calls;
+  std::atomic<std::uint64_t> sampled_calls;  ///< more of them, by samples (site_weight)
   std::atomic<std::uint64_t> requested_bytes;
   std::atomic<std::uint64_t> zeroed_bytes;
   std::atomic<std::uint64_t> redundant_bytes;
+  std::atomic<std::uint64_t> unexamined_bytes;  ///< of zeroed_bytes: in large stores whose contents nobody looked at
+  std::atomic<std::uint64_t> sampled_clears_bytes;  ///< zeroed by sampled_calls, of which nobody looked at contents
   std::atomic<std::uint64_t> zero_ns;
   std::atomic<std::uint64_t> zero_faults;
   std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: all since the sample before are attributed to it
@@ -283,6 +286,8 @@ enum Gap : std::uint32_t {
   kMadeCode = 1 << 16,  ///< it ran code made in memory, whose stores cannot be seen
 };
 
+inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
+
 /// What a process holds and held of anonymous memory, which with what it returned tells what the kernel zeroed for it.
 /// Shared by its threads.
 struct Holdings {
@@ -314,6 +319,14 @@ struct Holdings {
   std::atomic<std::uint64_t> own_bytes;   ///< of a sample that is being taken: no memory of the program's
   std::atomic<std::uint64_t> own_faults;  ///< of those samples, and of pages of the arena
 
+  std::atomic<std::uint64_t> zero_page_bytes;  ///< of large blocks that ended: read and never written, so that the
+                                               ///< shared zero page stood for them
+  std::uint64_t live_zero_page_bytes;          ///< the same of those that the process had when its books were closed
+  /// Shared memory that it had mapped then, without ours: what is resident. ~0: unknown.
+  std::uint64_t shared_resident_bytes;
+  std::uint64_t own_shared_bytes;  ///< ours
+  std::uint64_t pinned_bytes;      ///< of what it held then, for a device: fork copies such pages at once
+
   std::atomic<std::uint64_t> peak_live_bytes;       ///< the most that its blocks had, where that is counted
   std::atomic<std::uint64_t> kept_peak_live_bytes;  ///< the last one of which sites kept their part
 
@@ -321,10 +334,10 @@ struct Holdings {
   std::uint64_t at_end_bytes;
   std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
   std::uint64_t swapped_bytes;
-  std::uint64_t copied_bytes;     ///< of those: pages of private file mappings, which were copied, not zeroed
-  std::uint64_t hugetlb_bytes;    ///< in addition, private memory in pages of hugetlbfs
-  std::uint64_t zero_page_bytes;  ///< in addition, of the shared zero page
-  std::uint64_t file_bytes;       ///< in addition, of files and shared memory that it had not when it was opened
+  std::uint64_t copied_bytes;       ///< of those: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t hugetlb_bytes;      ///< in addition, private memory in pages of hugetlbfs
+  std::uint64_t at_end_zero_bytes;  ///< in addition, of the shared zero page
+  std::uint64_t file_bytes;         ///< in addition, of files and shared memory that it had not when it was opened
   std::uint64_t minor_faults;
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "record/preload/shared_memory.h"
 #include "record/preload/state.h"
 
 namespace zerotax::record {
@@ -130,6 +131,8 @@ class BlockTable {
     // Another thread may have mapped the level first.
     if (!levels_[level].compare_exchange_strong(none, static_cast<std::byte*>(memory))) {
       ::munmap(memory, bytes_of(level));
+    } else {
+      note_own_mapping(memory, bytes_of(level));
     }
     return true;
   }

@@ -125,10 +125,14 @@ Pagemap::Anonymous anonymous_in(AddressRange range) {
   return found.value_or(Pagemap::Anonymous{});
 }
 
+std::uint64_t zero_pages_in(AddressRange range) {
+  return method() == Pagemap::Method::kScan ? anonymous_in(range).zero : 0;
+}
+
 std::uint64_t zero_page_bytes() {
   // Of x86-64 and arm64: to walk what is not mapped takes no time.
   constexpr std::uintptr_t kMostAddress = (std::uintptr_t{1} << 47) - kMostPageBytes;
-  return method() == Pagemap::Method::kScan ? anonymous_in({0, kMostAddress}).zero : 0;
+  return zero_pages_in({0, kMostAddress});
 }
 
 void open_pages() {

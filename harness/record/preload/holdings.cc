@@ -16,6 +16,7 @@
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/returns.h"
+#include "record/preload/shared_memory.h"
 #include "record/preload/state.h"
 
 namespace zerotax::record {
@@ -28,6 +29,7 @@ constexpr std::uint64_t kMostSampled = std::uint64_t{16} << 20;
 // Of the calling thread: the first one may end long before the process, and then has no memory any more.
 constinit KeptFile statm("/proc/thread-self/statm");
 constinit KeptFile smaps_rollup("/proc/thread-self/smaps_rollup");
+constinit KeptFile status("/proc/thread-self/status");
 
 /// Reads digits from a text and moves on behind them and the space that follows.
 std::uint64_t number(const char*& text) {
@@ -112,6 +114,7 @@ void open_holdings(ProcessSlot& slot) {
   open_mappings();
   statm.drop();
   smaps_rollup.drop();
+  status.drop();
   if (slot.forked == 0) smaps_rollup.get();
   const auto found = resident_now();
   if (!found) slot.gaps |= kNoHoldings;
@@ -192,6 +195,31 @@ void measure_faults(std::uint64_t bytes, bool huge) {
 
 namespace {
 
+/// Shared memory that is mapped and resident (proc_pid_status(5)), the recording's own left out; and what is pinned.
+void note_shared(Holdings& holdings) {
+  holdings.shared_resident_bytes = kUnknownBytes;
+  char text[4096];
+  const int fd = status.check();
+  const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
+  text[got > 0 ? got : 0] = '\0';
+  const auto kib = [&](const char* name) -> std::optional<std::uint64_t> {
+    const char* line = std::strstr(&text[0], name);
+    if (line == nullptr) return std::nullopt;
+    line += std::strlen(name);
+    return number(line) << 10;
+  };
+  holdings.pinned_bytes = kib("\nVmPin:").value_or(0);
+  const auto resident = kib("\nRssShmem:");
+  std::uint64_t own = 0;
+  const auto add = [](void* sum, AddressRange pages) {
+    const auto add_bytes = [](void* bytes, AddressRange part) { *static_cast<std::uint64_t*>(bytes) += part.bytes(); };
+    for_each_populated(pages, add_bytes, sum);
+  };
+  if (!resident || !for_each_own_mapping(add, &own)) return;
+  holdings.own_shared_bytes = own;
+  holdings.shared_resident_bytes = *resident > own ? *resident - own : 0;
+}
+
 void close_now() {
   const TimedOwnWork own;
   settle_live_blocks();
@@ -203,6 +231,7 @@ void close_now() {
     bool made_code = false;
     file_pages = all_file_pages(made_code);
     if (made_code) note_gap(kMadeCode);
+    note_shared(holdings);
   } else {
     file_pages = noted_file_pages();
   }
@@ -218,7 +247,7 @@ void close_now() {
   process->user_ns = in_ns(usage.ru_utime);
   process->system_ns = in_ns(usage.ru_stime);
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
-  holdings.zero_page_bytes = read_only_bytes(holdings);
+  holdings.at_end_zero_bytes = read_only_bytes(holdings);
   process->cpu_ns = own_cpu_ns();
   holdings.closed = 1;
 }

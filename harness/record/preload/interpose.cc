@@ -40,11 +40,12 @@ void look_for_unseen_stores(ThreadState& thread, const void* block, std::size_t 
   return block;
 }
 
-/// Attributes all that realloc zeroed, and gave back to the kernel, to one site.
-void note_realloc(ThreadState& thread, std::size_t bytes, const LiveBlock* ended) {
+/// Attributes all that realloc zeroed, and gave back to the kernel, to one site; nullptr if that is too little.
+Site* note_realloc(ThreadState& thread, std::size_t bytes, const LiveBlock* ended) {
   const std::uint64_t returned = thread.call.returned_bytes();
   if (ended != nullptr) thread.block->filled[class_of(ended->bytes)].returned_bytes += returned;
-  if (thread.call.zeroed_bytes != 0 || returned >= kLargeBytes) note_site(SiteKind::kRealloc, bytes, thread.call);
+  if (thread.call.zeroed_bytes == 0 && returned < kLargeBytes) return nullptr;
+  return note_site(SiteKind::kRealloc, bytes, thread.call);
 }
 
 }  // namespace
@@ -92,9 +93,10 @@ inline void* reallocated(CalledFrom from, void* old, std::size_t bytes) {
   remember(thread, block, bytes);
   // It failed: the old one is still there.
   if (known && block == nullptr && bytes != 0) restore_block(ended);
+  Site* site = nullptr;
   if (thread.eventful) [[unlikely]]
-    note_realloc(thread, bytes, known ? &ended : nullptr);
-  if (bytes >= kLargeBytes) note_block(thread, SiteKind::kRealloc, nullptr, block, bytes);
+    site = note_realloc(thread, bytes, known ? &ended : nullptr);
+  if (bytes >= kLargeBytes) note_block(thread, SiteKind::kRealloc, site, block, bytes);
   return block;
 }
 

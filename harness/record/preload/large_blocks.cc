@@ -25,6 +25,12 @@ void examine_huge(const LiveBlock& block, std::uint64_t populated) {
   counts.huge_written_bytes += block.bytes - zero;
 }
 
+/// What of a block was read and never written. A block that is populated has no such pages.
+std::uint64_t zero_pages_of(const LiveBlock& block) {
+  const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
+  return block.populated_bytes < pages.bytes() ? zero_pages_in(pages) : 0;
+}
+
 /// What the kernel zeroed of a block since it was last looked at.
 void settle(LiveBlock& block) {
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
@@ -48,6 +54,14 @@ void settle(LiveBlock& block) {
 
 namespace {
 
+/// Counts a call at its site, and returns that. To find the site takes longer than to look at a block that is populated
+/// already.
+Site* count_at_site(ThreadState& thread, SiteKind kind, std::size_t bytes, bool is_whole) {
+  const std::uint32_t weight = is_whole ? site_weight(thread) : 1;
+  if (weight > 1) return note_sampled_calls(kind, weight);
+  return weight == 1 ? note_site(kind, bytes, {}) : nullptr;
+}
+
 void note_large(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
   const TimedOwnWork own;
   const AddressRange pages = range_of(block, bytes).pages();
@@ -59,9 +73,9 @@ void note_large(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
     populated -= new_ones < populated ? new_ones : populated;
   }
   const bool is_whole = populated >= pages.bytes();
+  if (site == nullptr) site = count_at_site(thread, kind, bytes, is_whole);
   if (is_whole && !live_heap_counted) return;
   const std::uint64_t taken = is_whole ? 0 : take_from_pool(pages.bytes() - populated);
-  if (site == nullptr) site = is_whole ? current_site(kind) : note_site(kind, bytes, {});
   LiveBlock live{reinterpret_cast<std::uintptr_t>(block), bytes, populated, taken, site, 0};
   if (live_heap_counted) enter_site(live);
   if (live_blocks.remember(live)) {
@@ -77,8 +91,11 @@ void note_large(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
 }  // namespace
 
 void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes) {
-  if (block == nullptr || process == nullptr) return;
-  on_own_stack([&] { note_large(thread, kind, site, block, bytes); });
+  if (process == nullptr) return;
+  on_own_stack([&] {
+    if (block != nullptr) return note_large(thread, kind, site, block, bytes);
+    if (site == nullptr) note_site(kind, bytes, {});
+  });
 }
 
 bool end_block(const void* block, LiveBlock& ended) {
@@ -86,6 +103,7 @@ bool end_block(const void* block, LiveBlock& ended) {
   on_own_stack([&] {
     const TimedOwnWork own;
     settle(ended);
+    if (const std::uint64_t zero = zero_pages_of(ended); zero != 0) process->holdings.zero_page_bytes += zero;
     give_to_pool(ended.taken_bytes);
     ended.taken_bytes = 0;
     if (live_heap_counted) leave_site(ended);
@@ -99,7 +117,13 @@ void restore_block(LiveBlock& ended) {
 }
 
 void settle_live_blocks() {
-  live_blocks.for_each([](void* /*context*/, LiveBlock& block) { settle(block); }, nullptr);
+  std::uint64_t zero = 0;
+  const auto look = [](void* sum, LiveBlock& block) {
+    settle(block);
+    *static_cast<std::uint64_t*>(sum) += zero_pages_of(block);
+  };
+  live_blocks.for_each(look, &zero);
+  process->holdings.live_zero_page_bytes = zero;
 }
 
 }  // namespace zerotax::record

@@ -7,8 +7,8 @@
 
 namespace zerotax::record {
 
-/// The program got a large block by the call that is going on: remembers it, if not all of it is populated, or the live
-/// heap is counted. `site`: where it was got, or nullptr if that has not been found out.
+/// The call that is going on gave the program a large block, or nullptr: counts it at its site, unless that was done:
+/// then `site` is that. Remembers a block of which not all is populated, or any if the live heap is counted.
 void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes);
 
 /// The program is about to give a block back: puts down what the kernel zeroed of it while the program had it, and

@@ -5,11 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
 namespace zerotax::record {
 namespace {
+
+/// The recording itself, tables of blocks, and the rings of some threads.
+constexpr std::uint32_t kMostOwn = 64;
+AddressRange own_ranges[kMostOwn];
+constinit std::atomic<std::uint32_t> own_mappings{0};
 
 /// NUMBER of a path /proc/PID/fd/NUMBER; -1 for any other path.
 int number_in(const char* path) {
@@ -53,7 +59,20 @@ SharedMemory::~SharedMemory() {
 void* SharedMemory::map(std::size_t offset, std::size_t bytes) const {
   void* memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
-  return memory == MAP_FAILED ? nullptr : memory;
+  if (memory == MAP_FAILED) return nullptr;
+  note_own_mapping(memory, bytes);
+  return memory;
+}
+
+void note_own_mapping(const void* memory, std::size_t bytes) {
+  const std::uint32_t place = own_mappings++;
+  if (place < kMostOwn) own_ranges[place] = range_of(memory, bytes);
+}
+
+bool for_each_own_mapping(void (*visit)(void* context, AddressRange pages), void* context) {
+  const std::uint32_t mapped = own_mappings;
+  for (std::uint32_t i = 0; i < mapped && i < kMostOwn; ++i) visit(context, own_ranges[i]);
+  return mapped <= kMostOwn;
 }
 
 void SharedMemory::keep() {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/page.h"
+
 namespace zerotax::record {
 
 /// A file in memory that the driver shares with this program. The environment has its path, /proc/PID/fd/NUMBER of the
@@ -28,5 +30,11 @@ class SharedMemory {
   int number_ = -1;  ///< the number under which the file is inherited
   int fd_ = -1;
 };
+
+/// Remembers shared memory that is ours, and not the program's.
+void note_own_mapping(const void* memory, std::size_t bytes);
+
+/// Visits it. Returns false if there was more of it than is remembered.
+bool for_each_own_mapping(void (*visit)(void* context, AddressRange pages), void* context);
 
 }  // namespace zerotax::record

@@ -5,6 +5,7 @@
 
 #include "os/machine_code.h"
 #include "os/processor.h"
+#include "record/preload/live_heap.h"
 #include "record/preload/modules.h"
 #include "record/preload/own_memory.h"
 #include "record/preload/own_stack.h"
@@ -145,19 +146,30 @@ Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures&
   return site;
 }
 
-void stand_for(Site& site, Samples& samples) {
-  if (samples.pending_bytes != 0) {
-    const double share = static_cast<double>(samples.redundant_bytes) / static_cast<double>(samples.bytes);
-    site.sampled_zeroed_bytes += samples.pending_bytes;
-    site.sampled_redundant_bytes += static_cast<std::uint64_t>(share * static_cast<double>(samples.pending_bytes));
+std::uint32_t site_weight(ThreadState& thread) {
+  constexpr std::uint32_t kAllOf = 4096;
+  constexpr std::uint32_t kGroup = 32;
+  if (live_heap_counted || thread.cheap_calls < kAllOf) {
+    ++thread.cheap_calls;
+    return 1;
   }
-  samples.pending_bytes = 0;
-  samples.bytes = 0;
+  return random_of(thread) % kGroup == 0 ? kGroup : 0;
+}
+
+Site* note_sampled_calls(SiteKind kind, std::uint32_t calls) {
+  const TimedOwnWork own;
+  Site* const site = current_site(kind);
+  if (site != nullptr) site->sampled_calls += calls;
+  return site;
 }
 
 void note_sample(SiteKind kind, Samples& samples) {
   const TimedOwnWork own;
-  if (Site* site = current_site(kind)) stand_for(*site, samples);
+  if (Site* site = current_site(kind)) {
+    const double share = static_cast<double>(samples.redundant_bytes) / static_cast<double>(samples.bytes);
+    site->sampled_zeroed_bytes += samples.pending_bytes;
+    site->sampled_redundant_bytes += static_cast<std::uint64_t>(share * static_cast<double>(samples.pending_bytes));
+  }
   samples.pending_bytes = 0;
   samples.bytes = 0;
 }

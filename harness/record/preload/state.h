@@ -62,6 +62,7 @@ struct alignas(64) ThreadState {
   std::uint32_t large_clears;      ///< their number
   std::uint64_t random;            ///< of its sequence of random numbers; 0: not begun
   std::uint32_t small_returns;     ///< to the kernel, so far
+  std::uint32_t cheap_calls;       ///< for which site_weight() was asked, so far
   std::uint32_t growths;           ///< of the allocator's memory in calls for small blocks
   std::uint32_t chosen_return;     ///< the place in the group of small returns of the one that is looked at
   std::uint64_t last_small_pages;  ///< returned by the one that was looked at last

@@ -121,9 +121,20 @@ ZeroKind kind_inside(Inside inside) {
   store(target, bytes);
 }
 
+/// Counts a store that was not examined at its site.
+void note_unexamined(ThreadState& thread, std::size_t bytes) {
+  const std::uint32_t weight = site_weight(thread);
+  if (weight == 1) {
+    if (Site* const site = note_site(SiteKind::kCleared, bytes, thread.call)) site->unexamined_bytes += bytes;
+  } else if (weight > 1) {
+    Site* const site = note_sampled_calls(SiteKind::kCleared, weight);
+    if (site != nullptr) site->sampled_clears_bytes += weight * bytes;
+  }
+}
+
 /// A large store of the program over memory that it did not just get. There can be thousands a second over the same
 /// memory, and to read it takes longer than to clear it: a thread's first 64 are examined, and then as many, at random,
-/// as take a 64th of the time. Each stands for those since the one before.
+/// as take a 64th of the time.
 [[gnu::noinline]] void clear_large(ThreadState& thread, void* target, std::size_t bytes, Store store) {
   constexpr std::uint32_t kAllOf = 64;
   constexpr std::uint64_t kShare = 64;
@@ -132,15 +143,9 @@ ZeroKind kind_inside(Inside inside) {
   const std::uint64_t own = thread.block->own_ns;
   begin_call(thread);
   store_large(thread, kCleared, class_of(bytes), target, bytes, store, examine);
-  if (!examine) {
-    samples.pending_bytes += bytes;
-    return;
-  }
+  if (!examine) return note_unexamined(thread, bytes);
+  note_site(SiteKind::kCleared, bytes, thread.call);
   ++thread.large_clears;
-  Site* const site = note_site(SiteKind::kCleared, bytes, thread.call);
-  samples.bytes = thread.call.examined_bytes;
-  samples.redundant_bytes = thread.call.redundant_bytes;
-  if (site != nullptr && samples.bytes != 0) stand_for(*site, samples);
   const std::uint64_t took = thread.block->own_ns - own;
   samples.until = monotonic_ns() + static_cast<std::int64_t>(took * (kShare / 2 + random_of(thread) % kShare));
 }
