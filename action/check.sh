@@ -13,6 +13,12 @@ split_words() {
   read -r -d '' -a split <<<"${text//$'\\\n'/}" || true
 }
 
+# Whether what install.sh installs for the page is there; no other format needs anything.
+can_make_page() {
+  [ -d /usr/share/nodejs/d3-scale ] && [ -d /usr/share/nodejs/d3-zoom ] &&
+    { python3 -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -c 'import jinja2' 2>/dev/null; }
+}
+
 # A line of GITHUB_OUTPUT: a value with line ends would add others.
 put_output() { printf '%s=%s\n' "$1" "${2//[$'\r\n']/ }" >>"$GITHUB_OUTPUT"; }
 
@@ -36,8 +42,7 @@ else
   [ ${#command[@]} = 0 ] || command=(-- "${command[@]}")
 fi
 for format in json:check.json junit:check.xml markdown:check.md bmf:check.bmf.json html:check.html; do
-  # The page needs a Python that imports jinja2; all else needs nothing.
-  [ "${format%%:*}" != html ] || python3 -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -c 'import jinja2' 2>/dev/null || continue
+  [ "${format%%:*}" != html ] || can_make_page || continue
   words+=("--${format%%:*}" "$REPORTS/${format#*:}")
 done
 split_words "${OPTIONS:-}"

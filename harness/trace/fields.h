@@ -17,7 +17,8 @@ Json ctf_field_value(const CtfField& field, const char* bytes);
 /// All fields of an event by name.
 Json ctf_fields(const CtfEvent& event);
 
-/// Whether a field's value can be read as a T: the event of a program may have the name of one of ours, and other fields.
+/// Whether a field's value can be read as a T: the event of a program may have the name of one of ours, and other
+/// fields.
 template <typename T>
 bool is_value_of(const Json& value) {
   if constexpr (std::is_same_v<T, std::string>) {

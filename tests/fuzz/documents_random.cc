@@ -1,6 +1,6 @@
-// Damages every document that a command reads back: numbers at the ends of their ranges, missing keys, values of another
-// kind, shorter and longer arrays, and text that is not JSON. A reader must refuse a document by a zerotax::Error, or
-// turn it into tables and the same document. Usage: documents_random [--seconds N] [--seed N].
+// Damages every document that a command reads back: numbers at the ends of their ranges, missing keys, values of
+// another kind, shorter and longer arrays, and text that is not JSON. A reader must refuse a document by a
+// zerotax::Error, or turn it into tables and the same document. Usage: documents_random [--seconds N] [--seed N].
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -51,7 +51,6 @@
 namespace {
 
 using namespace zerotax;
-
 
 /// A kind of document: an example, and what a command does with a file of it.
 struct Kind {
@@ -149,9 +148,7 @@ void read_run(const std::string& path, const std::string& sample) {
 }
 
 void read_record(const std::string& path, const std::string&) {
-  unchecked(path, [](const Json& json) {
-    use(record::record_json(record::read_record(json)));
-  });
+  unchecked(path, [](const Json& json) { use(record::record_json(record::read_record(json))); });
 }
 
 void read_snapshot(const std::string& path, const std::string&) {
@@ -207,9 +204,7 @@ void read_advise(const std::string& path, const std::string&) {
 }
 
 void read_clients(const std::string& path, const std::string&) {
-  unchecked(path, [](const Json& json) {
-    use(clients::clients_json(clients::read_clients(json)));
-  });
+  unchecked(path, [](const Json& json) { use(clients::clients_json(clients::read_clients(json))); });
 }
 
 void read_workloads(const std::string& path, const std::string&) {
@@ -289,14 +284,34 @@ void read_criterion(const std::string& path, const std::string&) {
 
 /// What zerotax-contract prints: a line for the system, and one for each promise.
 std::string contract_lines() {
-  Json lines[] = {
-      {{"suite", "zerotax-contract/1"}, {"system", "Linux"}, {"kernel", "6.1.0"}, {"machine", "x86_64"}, {"page_bytes", 4096},
-       {"user_id", 0}, {"race_seconds", 1.5}, {"promises", 2}},
-      {{"id", "dontneed"}, {"family", "madvise"}, {"statement", "pages are zero"}, {"relied_on_by", "glibc: free; run"},
-       {"verdict", "kept"}, {"detail", "as promised"}, {"seconds", 0.1}, {"tries", 3}},
-      {{"id", "mmap"}, {"family", "mmap"}, {"statement", "pages are zero"}, {"relied_on_by", ""}, {"verdict", "broken"},
-       {"detail", "a byte"}, {"seconds", 0.1}, {"address", 4096}, {"offset", 7}, {"expected", 0}, {"found", "01ff"},
-       {"program", "int main(void) { return 1; }"}}};
+  Json lines[] = {{{"suite", "zerotax-contract/1"},
+                   {"system", "Linux"},
+                   {"kernel", "6.1.0"},
+                   {"machine", "x86_64"},
+                   {"page_bytes", 4096},
+                   {"user_id", 0},
+                   {"race_seconds", 1.5},
+                   {"promises", 2}},
+                  {{"id", "dontneed"},
+                   {"family", "madvise"},
+                   {"statement", "pages are zero"},
+                   {"relied_on_by", "glibc: free; run"},
+                   {"verdict", "kept"},
+                   {"detail", "as promised"},
+                   {"seconds", 0.1},
+                   {"tries", 3}},
+                  {{"id", "mmap"},
+                   {"family", "mmap"},
+                   {"statement", "pages are zero"},
+                   {"relied_on_by", ""},
+                   {"verdict", "broken"},
+                   {"detail", "a byte"},
+                   {"seconds", 0.1},
+                   {"address", 4096},
+                   {"offset", 7},
+                   {"expected", 0},
+                   {"found", "01ff"},
+                   {"program", "int main(void) { return 1; }"}}};
   std::string text;
   for (const Json& line : lines) text += line.dump() + "\n";
   return text;
@@ -323,7 +338,10 @@ std::vector<Kind> kinds() {
       {"recipe", sample_of("allocators/mimalloc/recipe.json"), read_recipe},
       {"upstream", sample_of("allocators/mimalloc/upstream.json"), read_upstream},
       {"version", json_text(Json(history::Version{})), read_version},
-      {"fleet", json_text(Json(fleet::JobPlan{"points", "0123456789abcdef", true, {{"glibc/calloc_loop/65536/0/main"}}, Json{{"plan", "plan.json"}}})), read_job},
+      {"fleet",
+       json_text(Json(fleet::JobPlan{
+           "points", "0123456789abcdef", true, {{"glibc/calloc_loop/65536/0/main"}}, Json{{"plan", "plan.json"}}})),
+       read_job},
       {"host", kept("host.json"), read_host},
       {"program_baseline", kept("program_baseline.json"), read_program_baseline},
       {"bench", kept("bench.json"), read_bench},
@@ -338,8 +356,8 @@ std::vector<Kind> kinds() {
 /// A value that may stand in another's place: often of the same kind, which the schema then accepts.
 Json some_value(const Json& old, fuzz::Random& random) {
   if (fuzz::one_in(random, 5)) {
-    static const Json kOthers[] = {nullptr, true, 0, -1, 0.5, "", "x", Json::array(), Json::object(),
-                                   Json{{"na", "why"}}, Json{{"na", 7}}};
+    static const Json kOthers[] = {
+        nullptr, true, 0, -1, 0.5, "", "x", Json::array(), Json::object(), Json{{"na", "why"}}, Json{{"na", 7}}};
     return kOthers[random() % std::size(kOthers)];
   }
   switch (old.type()) {
@@ -359,7 +377,7 @@ Json some_value(const Json& old, fuzz::Random& random) {
       }
     case Json::value_t::string:
       return fuzz::one_in(random, 2) ? std::string(random() % 300, 'x')
-                               : fuzz::damaged_text(old.get<std::string>() + " ", random);
+                                     : fuzz::damaged_text(old.get<std::string>() + " ", random);
     case Json::value_t::boolean:
       return !old.get<bool>();
     default:
@@ -383,7 +401,7 @@ void damage(Json& json, fuzz::Random& random) {
     return;
   }
   json = json.is_structured() && fuzz::one_in(random, 2) ? (json.is_array() ? Json::array() : Json::object())
-                                                  : some_value(json, random);
+                                                         : some_value(json, random);
 }
 
 std::string damaged(const std::string& sample, fuzz::Random& random) {

@@ -1,6 +1,6 @@
 // Damages the output of git, and the files of the repository that history and bisect read without git. Each must be
-// refused by a zerotax::Error, or lead to commits whose texts can be shown. Called as `git`, this program runs the real one
-// and damages what it prints. Usage: git_random [--seconds N] [--seed N].
+// refused by a zerotax::Error, or lead to commits whose texts can be shown. Called as `git`, this program runs the real
+// one and damages what it prints. Usage: git_random [--seconds N] [--seed N].
 #include <sys/wait.h>
 
 #include <exception>
@@ -73,7 +73,8 @@ int act_as_git(int count, char** words) {
   ::close(ends[1]);
   std::string output;
   char part[4096];
-  for (ssize_t got = 0; (got = ::read(ends[0], &part[0], sizeof part)) > 0;) output.append(&part[0], static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = ::read(ends[0], &part[0], sizeof part)) > 0;)
+    output.append(&part[0], static_cast<std::size_t>(got));
   int status = 0;
   ::waitpid(child, &status, 0);
   if (fuzz::one_in(random, 8)) status = static_cast<int>(random() % 3) << 8;
@@ -83,7 +84,9 @@ int act_as_git(int count, char** words) {
 }
 
 std::size_t used = 0;
-void use(const Commit& commit) { used += commit.name().size() + commit.subject.size() + commit.author.size() + commit.date.size(); }
+void use(const Commit& commit) {
+  used += commit.name().size() + commit.subject.size() + commit.author.size() + commit.date.size();
+}
 
 /// A question that history or bisect ask of a repository; `which` below 4, or all.
 void ask(const Git& git, Random& random, std::uint64_t which) {
@@ -93,7 +96,8 @@ void ask(const Git& git, Random& random, std::uint64_t which) {
     for (const Commit& commit : repository.tags({"v5", "v6*"})) use(commit);
   }
   if (all || which == 1) {
-    for (const Commit& commit : repository.range(fuzz::one_in(random, 2) ? "v4..v5" : "v4..", fuzz::one_in(random, 2))) {
+    for (const Commit& commit :
+         repository.range(fuzz::one_in(random, 2) ? "v4..v5" : "v4..", fuzz::one_in(random, 2))) {
       use(commit);
     }
   }
@@ -120,14 +124,22 @@ void ask(const Git& git, Random& random, std::uint64_t which) {
 
 /// Damages a file that read_repository reads, or adds it.
 void damage(const fs::path& git, Random& random) {
-  static constexpr const char* kFiles[] = {"HEAD", "packed-refs", "shallow", "commondir", "objects/info/alternates", "refs/tags/v7",
-                                           "logs/HEAD", "ORIG_HEAD", "config"};
-  static constexpr const char* kTexts[] = {"ref: refs/heads/main\n", "..\n", "/\n", "/dev/zero\n", "\"/x\"\n", "ref: ../../x\n", ".\n",
+  static constexpr const char* kFiles[] = {
+      "HEAD",         "packed-refs", "shallow",   "commondir", "objects/info/alternates",
+      "refs/tags/v7", "logs/HEAD",   "ORIG_HEAD", "config"};
+  static constexpr const char* kTexts[] = {"ref: refs/heads/main\n",
+                                           "..\n",
+                                           "/\n",
+                                           "/dev/zero\n",
+                                           "\"/x\"\n",
+                                           "ref: ../../x\n",
+                                           ".\n",
                                            "0000000000000000000000000000000000000000\n"};
   const fs::path file = git / kFiles[random() % std::size(kFiles)];
   std::ostringstream text;
   text << std::ifstream(file, std::ios::binary).rdbuf();
-  const std::string old = text.str().empty() || fuzz::one_in(random, 4) ? kTexts[random() % std::size(kTexts)] : text.str();
+  const std::string old =
+      text.str().empty() || fuzz::one_in(random, 4) ? kTexts[random() % std::size(kTexts)] : text.str();
   fs::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary) << fuzz::damaged_text(old, random);
 }
@@ -152,7 +164,8 @@ int main(int count, char** words) {
   if (fs::path(words[0]).filename() == "git") return act_as_git(count, words);
   const fuzz::Options options(count, words);
   const TemporaryFolder place("git-random");
-  const std::string make = std::string("sh -c '") + "exec sh -s \"$0\"' " + place.path() + " <<'END'\n" + kMakeRepository + "END\n";
+  const std::string make =
+      std::string("sh -c '") + "exec sh -s \"$0\"' " + place.path() + " <<'END'\n" + kMakeRepository + "END\n";
   if (std::system(make.c_str()) != 0) return std::fprintf(stderr, "git is not installed\n"), 77;
   ::setenv(kPath, std::getenv("PATH"), 1);
   ::setenv("XDG_CACHE_HOME", place.file("cache").c_str(), 1);
@@ -178,6 +191,7 @@ int main(int count, char** words) {
     }
   });
   std::printf("%llu times git's output was damaged: %llu answered; %llu damaged repositories were read\n",
-              static_cast<unsigned long long>(tried), static_cast<unsigned long long>(answered), static_cast<unsigned long long>(read));
+              static_cast<unsigned long long>(tried), static_cast<unsigned long long>(answered),
+              static_cast<unsigned long long>(read));
   return 0;
 }

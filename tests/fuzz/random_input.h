@@ -35,8 +35,9 @@ inline std::uint64_t some_number(Random& random) {
 
 /// Damages a text: bytes, cuts, parts twice, numbers, and words of others.
 inline std::string damaged_text(std::string text, Random& random) {
-  static constexpr const char* kWords[] = {"\n", "\n\n", "", " ", "-1", "18446744073709551616", "1e999", "\xff\xfe", "%s%n",
-                                           "\x1b[2J", "../..", "null", "\"", "}", "{", ";", "#", "refs/heads/"};
+  static constexpr const char* kWords[] = {"\n",    "\n\n",     "",     " ",       "-1",    "18446744073709551616",
+                                           "1e999", "\xff\xfe", "%s%n", "\x1b[2J", "../..", "null",
+                                           "\"",    "}",        "{",    ";",       "#",     "refs/heads/"};
   for (std::uint64_t left = 1 + random() % 4; left > 0 && !text.empty(); --left) {
     const std::size_t at = random() % text.size();
     const std::size_t bytes = random() % 40;
@@ -56,7 +57,8 @@ inline std::string damaged_text(std::string text, Random& random) {
       case 4: {
         const std::size_t digits = text.find_first_of("0123456789", at);
         if (digits == std::string::npos) break;
-        text.replace(digits, text.find_first_not_of("0123456789", digits) - digits, std::to_string(some_number(random)));
+        text.replace(digits, text.find_first_not_of("0123456789", digits) - digits,
+                     std::to_string(some_number(random)));
         break;
       }
       default:

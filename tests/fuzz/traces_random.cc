@@ -1,5 +1,5 @@
-// Damages traces: metadata, streams and the buffers of a killed process. Every command that reads a trace must refuse it
-// by a zerotax::Error, or show it and report the damage. Usage: traces_random [--seconds N] [--seed N].
+// Damages traces: metadata, streams and the buffers of a killed process. Every command that reads a trace must refuse
+// it by a zerotax::Error, or show it and report the damage. Usage: traces_random [--seconds N] [--seed N].
 #include <sys/wait.h>
 #include <zerotax/trace_reader.h>
 
@@ -57,7 +57,8 @@ void make_trace(const std::string& folder) {
   options.buffer_bytes = 64 << 10;
   options.drain = ZEROTAX_TRACE_DRAIN_OFF;
   if (zerotax_trace_start(&options) != 0) std::abort();
-  function_module module{.begin = 0, .end = ~std::uint64_t{0}, .bias = 0, .build_id_bytes = 4, .build_id = {1, 2, 3, 4}, .path = {}};
+  function_module module{
+      .begin = 0, .end = ~std::uint64_t{0}, .bias = 0, .build_id_bytes = 4, .build_id = {1, 2, 3, 4}, .path = {}};
   std::strncpy(&module.path[0], "/proc/self/exe", sizeof module.path - 1);
   record(module);
   record_some(20);
@@ -100,10 +101,39 @@ std::string damaged_bytes(std::string bytes, Random& random) {
 
 /// Exchanges two words of the metadata: the names of events, fields and kinds of numbers.
 std::string with_other_words(std::string text, Random& random) {
-  static constexpr const char* kWords[] = {
-      "function_entry", "function_exit", "function_jump", "function_module", "kernel_fuzzed_fault", "every_kind", "function", "stack",
-      "begin", "end", "bias", "path", "build_id", "build_id_bytes", "pid", "tid", "child", "kind", "text", "ratio", "true", "false",
-      "size = 64", "size = 32", "size = 8", "signed", "float", "string", "[240]", "[12]", "[3]", "id = 1", "id = 2"};
+  static constexpr const char* kWords[] = {"function_entry",
+                                           "function_exit",
+                                           "function_jump",
+                                           "function_module",
+                                           "kernel_fuzzed_fault",
+                                           "every_kind",
+                                           "function",
+                                           "stack",
+                                           "begin",
+                                           "end",
+                                           "bias",
+                                           "path",
+                                           "build_id",
+                                           "build_id_bytes",
+                                           "pid",
+                                           "tid",
+                                           "child",
+                                           "kind",
+                                           "text",
+                                           "ratio",
+                                           "true",
+                                           "false",
+                                           "size = 64",
+                                           "size = 32",
+                                           "size = 8",
+                                           "signed",
+                                           "float",
+                                           "string",
+                                           "[240]",
+                                           "[12]",
+                                           "[3]",
+                                           "id = 1",
+                                           "id = 2"};
   for (std::uint64_t left = 1 + random() % 3; left > 0; --left) {
     const std::string from = kWords[random() % std::size(kWords)];
     std::size_t at = text.find(from, random() % text.size());
@@ -124,7 +154,8 @@ void damage(const fs::path& folder, Random& random) {
     std::string text = text_in(file);
     if (text.empty()) continue;
     if (file.filename() == "metadata") {
-      text = fuzz::one_in(random, 3) ? fuzz::damaged_text(std::move(text), random) : with_other_words(std::move(text), random);
+      text = fuzz::one_in(random, 3) ? fuzz::damaged_text(std::move(text), random)
+                                     : with_other_words(std::move(text), random);
     } else {
       text = damaged_bytes(std::move(text), random);
     }
@@ -136,7 +167,8 @@ std::size_t used = 0;
 
 /// The times between which events `summary` takes.
 trace::IntervalChoice some_choice(Random& random) {
-  static constexpr const char* kKeys[] = {"thread", "process", "any", "child=pid", "function", "address", "kind", "text", "triple"};
+  static constexpr const char* kKeys[] = {"thread",  "process", "any",  "child=pid", "function",
+                                          "address", "kind",    "text", "triple"};
   trace::IntervalChoice choice;
   choice.from = fuzz::one_in(random, 2) ? "function_entry" : "*";
   choice.to = fuzz::one_in(random, 2) ? "kernel_fuzzed_fork" : "*";
@@ -149,12 +181,14 @@ void read_trace(const std::string& folder, Random& random) {
   {
     trace::CtfTrace trace(folder);
     const trace::Summary summary = trace::summary_of(trace, some_choice(random));
-    used += trace::list_text(summary).size() + trace::summary_text(summary).size() + trace::warnings_text(summary).size();
+    used +=
+        trace::list_text(summary).size() + trace::summary_text(summary).size() + trace::warnings_text(summary).size();
     used += json_text(trace::summary_json(summary)).size();
   }
   {
     trace::CtfTrace trace(folder);
-    trace.for_each([&](const trace::CtfEvent& event) { used += trace::ctf_line(trace.process_of(event), event, 0).size(); });
+    trace.for_each(
+        [&](const trace::CtfEvent& event) { used += trace::ctf_line(trace.process_of(event), event, 0).size(); });
     std::FILE* file = std::tmpfile();
     trace::write_perfetto(trace, file);
     std::fclose(file);
