@@ -90,7 +90,8 @@ def draw_ratios(axes: Axes, programs: list[dict]) -> None:
 def note_on(programs: list[dict]) -> str:
     """The note below the figure. A single pair of recordings has no range that a line could show."""
     ranges = [ratio for each in programs if (ratio := (each["adaptive"] or {}).get("cpu_ratio")) and "low" in ratio]
-    pairs = ("each dot of largecache is a single pair of recordings" if all(ratio["low"] == ratio["high"] for ratio in ranges) else
+    single = all(ratio["low"] == ratio["high"] for ratio in ranges)
+    pairs = ("each dot of largecache is a single pair of recordings" if single else
              "lines of largecache are the lowest and highest of its pairs of recordings")
     return f"The recording of median CPU time, of all processes. At the right, {pairs}; lines of advice are 95 % intervals."
 

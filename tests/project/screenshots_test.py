@@ -18,6 +18,7 @@ from screenshots import LINE, MARGIN, NAMES, REFERENCE, SCREENS, TERMINALS, TOUR
 
 needs_parser = pytest.mark.skipif(shutil.which("cmark-gfm") is None, reason="install cmark-gfm")
 MOST_BYTES = 120_000
+STALE = "run docs/examples/tour.sh results/reference/tour, docs/generate/update_pages.py and docs/generate/screenshots.py"
 SOURCES = {name: terminal.file for name, terminal in TERMINALS.items()} | {
     "check": "tour/check.md", "page": "points.jsonl", "page_phone": "points.jsonl"}
 
@@ -108,7 +109,8 @@ def test_the_committed_pictures_are_of_their_present_source():
 
 def wording(lines):
     """The headings of tables and the names of causes: what a command prints whatever it counts."""
-    headings = {" ".join(line.split()) for line in lines if len(re.split(r" {2,}", line.strip())) > 2 and not re.search(r"\d", line)}
+    headings = {" ".join(line.split()) for line in lines
+                if len(re.split(r" {2,}", line.strip())) > 2 and not re.search(r"\d", line)}
     causes = {found[0] for line in lines if (found := re.match(r"[a-z]+: [a-z+ ]+?(?=  )", line))}
     return headings | causes
 
@@ -128,10 +130,10 @@ def test_the_commands_print_today_what_the_pictures_show(tmp_path, monkeypatch):
     monkeypatch.setattr(screenshots, "REFERENCE", tmp_path)
     assert all(shown.values())
     for name, words in shown.items():
-        assert words == wording(screenshots.terminal_lines(TERMINALS[name])), f"run docs/examples/tour.sh, update_pages, screenshots: {name}"
+        assert words == wording(screenshots.terminal_lines(TERMINALS[name])), f"{STALE}: {name}"
     for file in ("check.txt", "check.md"):
         now, then = ((folder / "tour" / file).read_text(encoding="utf-8") for folder in (tmp_path, REFERENCE))
-        assert plain(file, now) == plain(file, then), "run docs/examples/tour.sh, update_pages, screenshots"
+        assert plain(file, now) == plain(file, then), STALE
 
 
 def test_the_tour_shows_each_picture_below_its_command():

@@ -1,7 +1,7 @@
 """Blocks of commands in README.md and docs that pages_test.py leaves out: each runs as it stands where its needs are met.
 
-A stage makes what a block needs in the folder that it runs in: the reader's library, program, service or process. A block without a
-stage has a reason here, or a test elsewhere that runs it.
+A stage makes what a block needs in the folder that it runs in: the reader's library, program, service or process. A block without
+a stage has a test elsewhere that runs it.
 """
 
 import os

@@ -102,8 +102,8 @@ def test_a_command_is_checked_in_place_of_a_library(tmp_path, github):
         job = runner(tmp_path / work, "", file, PULL, github, command=command, name="small", options=options, comment="true")
         assert job.run()[0] == status, job.log
         assert word in job.log
-        assert [body.startswith("<!-- zerotax check small -->\n### zerotax check: same\n") for body in github.bodies.values()] == (
-            [True] if status == 0 else [])
+        begin = "<!-- zerotax check small -->\n### zerotax check: same\n"
+        assert [body.startswith(begin) for body in github.bodies.values()] == ([True] if status == 0 else [])
         page = pathlib.Path(job.output("reports")) / "check.html"
         assert page.exists() == (status == 0 and HAS_PAGE), "what action.yml promises"
 

@@ -1,4 +1,4 @@
-"""The CMake package zerotax and the files for pkg-config: the words of docs/trace.md and docs/check.md, in projects of their own."""
+"""The CMake package zerotax and the files for pkg-config: the words of docs/trace.md and docs/check.md, in other projects."""
 
 import os
 import re
@@ -84,7 +84,7 @@ endif()
 @pytest.mark.parametrize(("words", "target"), [
     ("find_package(zerotax-recorder REQUIRED)", "zerotax::recorder"),
     ("find_package(zerotax-recorder 0.1 REQUIRED)", "zerotax::zerotax_recorder"),  # as it was exported once
-    ("find_package(zerotax COMPONENTS check)\nfind_package(zerotax 0.2.0 CONFIG REQUIRED COMPONENTS recorder)", "zerotax::recorder"),
+    ("find_package(zerotax COMPONENTS check)\nfind_package(zerotax 0.2.0 REQUIRED COMPONENTS recorder)", "zerotax::recorder"),
     ("find_package(Threads)\nfind_package(zerotax REQUIRED COMPONENTS functions)", "zerotax::functions")])
 def test_other_words_find_it_too(tmp_path, prefix, words, target):
     status, said = configured(tmp_path / "mine", prefix, f"{words}\nadd_executable(first first.c)\n"
@@ -123,5 +123,6 @@ def test_pkg_config_knows_each_library(tmp_path, prefix, name, source, words):
     [version] = told("--modversion")
     assert version in subprocess.run([BUILD / "bin" / "zerotax", "--version"], capture_output=True, text=True, check=True).stdout
     for asked in (["--cflags", "--libs"], ["--static", "--cflags", "--libs"]):
-        done = subprocess.run([*words, source, *told(*asked), "-o", "program"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run([*words, source, *told(*asked), "-o", "program"], cwd=tmp_path, capture_output=True, text=True,
+                              check=False)
         assert done.returncode == 0, done.stderr

@@ -1,8 +1,8 @@
 """docs/check.md on GitHub: each step of the recipe as it stands, in a system with what its image contains.
 
-Needs what package_test.py needs. The image of debian:12 is debootstrap's variant minbase: no certificates, curl, git, gh or Python.
-The actions of GitHub are not run: the checkout is a copy, and the cache has the package of this build, as in every job but the first.
-fresh_clone_test.py runs what the first job does.
+Needs what package_test.py needs. The image of debian:12 is debootstrap's variant minbase: no certificates, curl, git, gh or
+Python. The actions of GitHub are not run: the checkout is a copy, and the cache has the package of this build, as in every job
+but the first. fresh_clone_test.py runs what the first job does.
 """
 
 import os
