@@ -1,7 +1,7 @@
 #!/bin/bash
 # Checks a library or a command against its baseline, in every format: annotations in the log, a summary of the step, and files.
-# Reads ZEROTAX (empty: the one on PATH), LIBRARY or COMMAND, NAME, BASELINE, OPTIONS, REPORTS; writes status=, reports= and name=
-# (for a comment) to GITHUB_OUTPUT.
+# Reads ZEROTAX (empty: the one on PATH), LIBRARY or COMMAND, NAME, BASELINE, OPTIONS and the runner's RUNNER_TEMP; writes status=,
+# reports= and name= (for a comment) to GITHUB_OUTPUT.
 # It ends with 0 whatever the check says, so that the steps after it can report; the last step of the action ends with the status.
 set -euo pipefail
 
@@ -13,9 +13,16 @@ split_words() {
   read -r -d '' -a split <<<"${text//$'\\\n'/}" || true
 }
 
+# Whether what install.sh installs for the page is there; no other format needs anything.
+can_make_page() {
+  [ -d /usr/share/nodejs/d3-scale ] && [ -d /usr/share/nodejs/d3-zoom ] &&
+    { python3 -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -c 'import jinja2' 2>/dev/null; }
+}
+
 # A line of GITHUB_OUTPUT: a value with line ends would add others.
 put_output() { printf '%s=%s\n' "$1" "${2//[$'\r\n']/ }" >>"$GITHUB_OUTPUT"; }
 
+REPORTS=$RUNNER_TEMP/zerotax-reports
 mkdir -p "$REPORTS"
 rm -f "$REPORTS"/check.*
 words=(--github)
@@ -35,9 +42,7 @@ else
   [ ${#command[@]} = 0 ] || command=(-- "${command[@]}")
 fi
 for format in json:check.json junit:check.xml markdown:check.md bmf:check.bmf.json html:check.html; do
-  # The page needs a Python that imports jinja2; all else needs nothing.
-  [ "${format%%:*}" != html ] || [ ${#command[@]} = 0 ] || continue
-  [ "${format%%:*}" != html ] || python3 -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -c 'import jinja2' 2>/dev/null || continue
+  [ "${format%%:*}" != html ] || can_make_page || continue
   words+=("--${format%%:*}" "$REPORTS/${format#*:}")
 done
 split_words "${OPTIONS:-}"

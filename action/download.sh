@@ -10,6 +10,9 @@ case "$tag" in
   v[0-9]*) ;;
   *) exit 0 ;; # a branch or a commit has no release
 esac
+# shellcheck source=action/packages.sh
+. "$(dirname "$0")/packages.sh"
+install_packages curl ca-certificates xz-utils
 archive="zerotax-${tag#v}-linux-$(uname -m).tar.xz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

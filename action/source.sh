@@ -1,10 +1,14 @@
 #!/bin/bash
 # Finds the source of zerotax that is to be built, and what a build of it is cached by.
-# Reads ACTION_PATH, REF, REPOSITORY, WORK; writes source=, commit= and system= to GITHUB_OUTPUT.
+# Reads REF, REPOSITORY and the runner's GITHUB_ACTION_PATH and RUNNER_TEMP; writes source=, commit=, system= and package=, the folder
+# for the build, to GITHUB_OUTPUT.
 set -euo pipefail
 
 if [ -n "${REF:-}" ]; then
-  source="$WORK/zerotax-source"
+  # shellcheck source=action/packages.sh
+  . "$(dirname "$0")/packages.sh"
+  install_packages git ca-certificates
+  source="$RUNNER_TEMP/zerotax-source"
   rm -rf "$source"
   if ! git clone --quiet "$REPOSITORY" "$source" || ! git -C "$source" checkout --quiet --detach "$REF" --; then
     echo "::error title=zerotax::cannot check out '${REF//%/%25}' of $REPOSITORY: give a tag, branch or commit of it as 'ref'"
@@ -12,7 +16,7 @@ if [ -n "${REF:-}" ]; then
   fi
   commit=$(git -C "$source" rev-parse HEAD)
 else
-  source="$ACTION_PATH"
+  source="$GITHUB_ACTION_PATH"
   # GitHub brings an action without its history: then its content is its name.
   # Folders of builds lie at its top; files and folders elsewhere may have such names, too.
   commit=$(cd "$source" &&
@@ -26,4 +30,5 @@ system=$(. /etc/os-release && echo "${ID:-linux}${VERSION_ID:-}")
   echo "source=$source"
   echo "commit=$commit"
   echo "system=$system"
+  echo "package=$RUNNER_TEMP/zerotax-package"
 } >>"$GITHUB_OUTPUT"

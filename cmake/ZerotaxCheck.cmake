@@ -1,6 +1,6 @@
 # For the build of an allocator: a test that fails when the library zeroes, faults or returns memory otherwise than its baseline says.
 #
-#   find_package(ZerotaxCheck REQUIRED)          # or include(ZerotaxCheck), where this file is on CMAKE_MODULE_PATH
+#   find_package(zerotax REQUIRED COMPONENTS check)  # or include(ZerotaxCheck), where this file is on CMAKE_MODULE_PATH
 #   zerotax_check(TARGET mylib BASELINE tests/zerotax.json)
 #
 #   zerotax_check(TARGET library BASELINE file [NAME name] [TEST test] [SIZES size …] [OPTIONS option …] [TIMEOUT seconds])

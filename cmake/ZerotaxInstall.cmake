@@ -5,7 +5,7 @@
 #   P/lib/zerotax/bin             the command, the probes and zerotax-contract beside it: as in the build tree, like the next two
 #   P/lib/zerotax/libexec         programs that only the command and the probes start
 #   P/lib/zerotax/lib             libraries for preloading
-#   P/lib/…, P/include/zerotax    the recorder, for programs of others (recorder/CMakeLists.txt)
+#   P/lib/…, P/include/zerotax    the recorder and the reader of traces, for other projects: find_package(zerotax), pkg-config
 #   P/lib/systemd/system          the unit zerotax-top.service
 #   P/share/…                     scripts, plots, schemas, documents, manual page, completion
 if(ZEROTAX_SANITIZE)
@@ -39,7 +39,7 @@ set_target_properties(older-glibc PROPERTIES OUTPUT_NAME zerotax-older-glibc LIB
 target_link_options(older-glibc PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/older_glibc/older_glibc.map -Wl,-z,now -Wl,-z,defs
   -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2)
 # The reader of traces, for programs of others; Python finds the library beside its module.
-install(TARGETS zerotax_trace_reader LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS zerotax_trace_reader EXPORT zerotax-trace_reader LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES harness/trace/reader/include/zerotax/trace_reader.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zerotax)
 install(FILES harness/trace/reader/zerotax_trace.py DESTINATION share/zerotax/python)
 install(CODE "
@@ -49,14 +49,35 @@ install(CODE "
   file(CREATE_LINK ../../../${CMAKE_INSTALL_LIBDIR}/libzerotax-functions.so
     \${root}/${private}/lib/libzerotax-functions.so SYMBOLIC)")
 
-# What find_package(ZerotaxCheck) of another project finds.
+# What find_package(zerotax) of another project finds, and by the older names ZerotaxCheck and zerotax-recorder.
 include(CMakePackageConfigHelpers)
-set(check_config ${CMAKE_BINARY_DIR}/generated/ZerotaxCheckConfig.cmake)
-file(CONFIGURE OUTPUT ${check_config} CONTENT "include(\"\${CMAKE_CURRENT_LIST_DIR}/ZerotaxCheck.cmake\")\n" @ONLY)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/ZerotaxCheckConfigVersion.cmake COMPATIBILITY SameMajorVersion
-  ARCH_INDEPENDENT)
-install(FILES cmake/ZerotaxCheck.cmake ${check_config} ${CMAKE_BINARY_DIR}/generated/ZerotaxCheckConfigVersion.cmake
+set(configs ${CMAKE_BINARY_DIR}/generated/package)
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake)
+configure_package_config_file(cmake/package/zerotax-config.cmake.in ${configs}/zerotax-config.cmake
+  INSTALL_DESTINATION ${cmake_dir}/zerotax)
+foreach(component IN ITEMS recorder functions trace_reader)
+  install(EXPORT zerotax-${component} NAMESPACE zerotax:: DESTINATION ${cmake_dir}/zerotax FILE zerotax-${component}.cmake)
+endforeach()
+file(WRITE ${configs}/ZerotaxCheckConfig.cmake "include(\"\${CMAKE_CURRENT_LIST_DIR}/ZerotaxCheck.cmake\")\n")
+foreach(version_file IN ITEMS zerotax-config-version zerotax-recorder-config-version)
+  write_basic_package_version_file(${configs}/${version_file}.cmake COMPATIBILITY SameMajorVersion)
+endforeach()
+write_basic_package_version_file(${configs}/ZerotaxCheckConfigVersion.cmake COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+install(FILES ${configs}/zerotax-config.cmake ${configs}/zerotax-config-version.cmake DESTINATION ${cmake_dir}/zerotax)
+install(FILES cmake/package/zerotax-recorder-config.cmake ${configs}/zerotax-recorder-config-version.cmake
+  DESTINATION ${cmake_dir}/zerotax-recorder)
+install(FILES cmake/ZerotaxCheck.cmake ${configs}/ZerotaxCheckConfig.cmake ${configs}/ZerotaxCheckConfigVersion.cmake
   DESTINATION share/cmake/ZerotaxCheck)
+
+# What pkg-config finds: a file for each library.
+file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+function(zerotax_pkg_config name description requires)
+  configure_file(cmake/package/library.pc.in ${configs}/${name}.pc @ONLY)
+  install(FILES ${configs}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+zerotax_pkg_config(zerotax-recorder "Records events of a program with their times" "")
+zerotax_pkg_config(zerotax-functions "Records the function calls of a program" zerotax-recorder)
+zerotax_pkg_config(zerotax-trace "Reads the traces of zerotax" "")
 
 install(DIRECTORY plots DESTINATION share/zerotax PATTERN __pycache__ EXCLUDE)
 # Where plots/zerotax_plots/looks.py looks for them.

@@ -87,6 +87,15 @@ def draw_ratios(axes: Axes, programs: list[dict]) -> None:
     axes.set_title("CPU time", loc="left", fontsize=11, pad=7)
 
 
+def note_on(programs: list[dict]) -> str:
+    """The note below the figure. A single pair of recordings has no range that a line could show."""
+    ranges = [ratio for each in programs if (ratio := (each["adaptive"] or {}).get("cpu_ratio")) and "low" in ratio]
+    single = all(ratio["low"] == ratio["high"] for ratio in ranges)
+    pairs = ("each dot of largecache is a single pair of recordings" if single else
+             "lines of largecache are the lowest and highest of its pairs of recordings")
+    return f"The recording of median CPU time, of all processes. At the right, {pairs}; lines of advice are 95 % intervals."
+
+
 def draw(results: Results) -> Figure:
     """The figure: shares to the left, ratios to the right."""
     document = document_of(results, NAME, SCHEMA, REMEDY)
@@ -94,8 +103,7 @@ def draw(results: Results) -> Figure:
     if not programs:
         raise NothingToDraw(f"{NAME} has no program that was measured; {REMEDY}")
     missing = [each["name"] for each in document["programs"] if "recorded" not in each]
-    notes = ["The recording of median CPU time, of all processes. Lines at the right: the lowest and highest of the pairs of "
-             "recordings under largecache; of advice 95 % intervals."]
+    notes = [note_on(programs)]
     page = Layout("What zeroing costs everyday programs of Debian", Results(results.source, document, []),
                   notes + ([f"Not measured: {', '.join(missing)}."] if missing else []))
     height = ROW * len(programs)

@@ -23,7 +23,7 @@ from zerotax_plots.units import size_text
 
 FIGURE = "years"
 COLUMN, ROW, BESIDE = 0.27, 0.19, 0.3   # inches: a release, a size, between bands
-NAMES, YEARS, BELOW = 0.52, 0.2, 0.12   # inches: above the cells, below them, between lines of bands
+NAMES, YEARS, BELOW = 0.6, 0.2, 0.12    # inches: above the cells, below them, between lines of bands
 SLANT, OVER = 55, 0.25                  # degrees, of the names of releases; inches, of the last one beyond its column
 NOTE = "Bold: a release that changed a count, at any size, in the first call or in later ones. A band ends where dates go back."
 
@@ -38,17 +38,26 @@ class Band(NamedTuple):
 
 
 def bands_of(documents: list[dict[str, Any]], sizes: float) -> list[Band]:
-    """From left to right, as many in a line as fit; `sizes` is the room for the names of sizes."""
+    """From left to right, as many in a line as fit; `sizes` is the room for the names of sizes. Each band has a name of
+    its own."""
     bands: list[Band] = []
     at, line = MARGIN, 0
     for document in documents:
-        for versions in lines_of(document["versions"], int((WIDTH - 2 * MARGIN - sizes - OVER) / COLUMN)):
-            width = sizes + max(len(versions) * COLUMN, text_width(document["allocator"], NAME, bold=True) - sizes)
+        lines = lines_of(document["versions"], int((WIDTH - 2 * MARGIN - sizes - OVER) / COLUMN))
+        for versions in lines:
+            ends = f" {short(versions[0]['name'])} to {short(versions[-1]['name'])}" if len(lines) > 1 else ""
+            name = document["allocator"] + ends
+            width = sizes + max(len(versions) * COLUMN, text_width(name, NAME, bold=True) - sizes)
             if at > MARGIN and at + width + OVER > WIDTH - MARGIN:
                 at, line = MARGIN, line + 1
-            bands.append(Band(document["allocator"], versions, at, line))
+            bands.append(Band(name, versions, at, line))
             at += width + BESIDE
     return bands
+
+
+def measured(documents: list[dict[str, Any]]) -> list[Version]:
+    """The releases that could be built and measured."""
+    return [version for document in documents for version in document["versions"] if "pieces" in version]
 
 
 def draw_band(axes: Axes, band: Band, top: float, sizes: list[int], room: float) -> None:
@@ -75,7 +84,7 @@ def draw_band(axes: Axes, band: Band, top: float, sizes: list[int], room: float)
 def draw(results: Results) -> Figure:
     """The figure: bands of releases, oldest first."""
     shown = histories_of(results)
-    years = [version["date"][:4] for document in shown.documents for version in document["versions"]]
+    years = [version["date"][:4] for version in measured(shown.documents)]
     page = Layout(f"What calloc does in {len(years)} releases, {min(years)} to {max(years)}", shown.head, [NOTE, *shown.notes])
     room = max(text_width(size_text(size), SMALL) for size in shown.sizes) + 0.12
     bands = bands_of(shown.documents, room)

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
 #include "base/json.h"
 #include "base/table.h"
 #include "trace/ctf_trace.h"
@@ -13,11 +17,28 @@ Json ctf_field_value(const CtfField& field, const char* bytes);
 /// All fields of an event by name.
 Json ctf_fields(const CtfEvent& event);
 
-/// One field of an event; T{} if it has none of this name.
+/// Whether a field's value can be read as a T: the event of a program may have the name of one of ours, and other
+/// fields.
+template <typename T>
+bool is_value_of(const Json& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return value.is_string();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value.is_number();
+  } else if constexpr (std::is_integral_v<T>) {
+    return value.is_number_integer();
+  } else {
+    return value.is_array() && std::all_of(value.begin(), value.end(), is_value_of<typename T::value_type>);
+  }
+}
+
+/// One field of an event; T{} if it has none of this name that can be read as a T.
 template <typename T>
 T ctf_field(const CtfEvent& event, std::string_view name) {
   const CtfField* field = event.type->field(name);
-  return field == nullptr ? T{} : ctf_field_value(*field, event.bytes + field->offset).get<T>();
+  if (field == nullptr) return T{};
+  const Json value = ctf_field_value(*field, event.bytes + field->offset);
+  return is_value_of<T>(value) ? value.get<T>() : T{};
 }
 
 /// The event in one line: time in seconds since `begin_ns`, process, thread, type and fields.

@@ -50,6 +50,8 @@ def test_a_band_ends_where_dates_go_back_or_the_page_ends(tmp_path: Path) -> Non
     write(tmp_path, "mimalloc", [MIB], *old, *new)
     tops = {top for _, top in cells(drawn(tmp_path))}
     assert len(tops) == 2   # twelve do not leave room for 28 beside them
+    names = [text.get_text() for text in drawn(tmp_path).axes[0].texts if text.get_text().startswith("mimalloc")]
+    assert names == ["mimalloc 1.1 to 1.12", "mimalloc 2.0 to 2.27"]
     write(tmp_path / "long", "mimalloc", [MIB], *(dated(f"v{number}", "2024-01-01", {MIB: "needless"}) for number in range(90)))
     edges = [left for left, _ in cells(drawn(tmp_path / "long"))]
     assert len(edges) == 90 and max(edges) < figure_module.WIDTH - figure_module.MARGIN
@@ -67,10 +69,14 @@ def test_releases_that_were_not_measured_are_empty_and_named(tmp_path: Path) -> 
 
 def test_the_committed_figure_is_of_the_committed_histories() -> None:
     figure = drawn(YEARS)
-    releases = sum(len(document["versions"]) for document in figure_module.load_all(YEARS).run["histories"])
+    documents = figure_module.load_all(YEARS).run["histories"]
     svg = (YEARS / "years.svg").read_text(encoding="utf-8")
-    assert figure.get_label() in svg and f"{releases} releases" in figure.get_label()
-    assert len(cells(figure)) == 4 * releases
+    releases = f"{len(figure_module.measured(documents))} releases"
+    assert figure.get_label() in svg and releases in figure.get_label()
+    assert f"Of {releases} of " in (ROOT / "docs" / "state-of-zeroing-2026.md").read_text(encoding="utf-8")
+    assert len(cells(figure)) == 4 * sum(len(document["versions"]) for document in documents)
+    names = [band.name for band in figure_module.bands_of(documents, 0.5)]
+    assert len(set(names)) == len(names) and all(name in svg for name in names), names
     assert (YEARS / "years.png").read_bytes().startswith(b"\x89PNG")
 
 

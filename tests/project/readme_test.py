@@ -1,9 +1,12 @@
 """Every number in README.md comes from results/reference, and README names only what is there."""
+import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+
+import pytest
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
 
@@ -42,6 +45,22 @@ def test_the_first_screen_has_a_result_and_the_two_commands():
     first = (SOURCE / "README.md").read_text(encoding="utf-8").splitlines()[:16]
     assert any(line.startswith("![") and "results/reference/" in line for line in first)
     assert {"./run study", "./run test"} <= {line.split("  ")[0] for line in first}
+
+
+def test_the_number_of_calls_decides_what_tcmalloc_refills(tmp_path):
+    """docs/results.md: on a slower CPU the third call of a point may be the last, and that call refills all of the block."""
+    zerotax = pathlib.Path(os.environ["ZEROTAX_BUILD"]) / "bin/zerotax"
+    if not (zerotax.parent / "bench-tcmalloc").exists():
+        pytest.skip("install libgoogle-perftools-dev, and build")
+    words = [zerotax, "run", "--allocator", "tcmalloc", "--size", "1000MiB", "--ops", "3", "--audit-only", "--json", "run.json"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    [point] = json.loads((tmp_path / "run.json").read_text())["points"]
+    if point["status"] != "ok":
+        pytest.skip(point["reason"])
+    assert point["refilled_bytes"] == 1000 << 20 and "madvise" in point["first_ops"][1]["free_syscalls"]
+    [reference] = [each for each in map(json.loads, (SOURCE / "results/reference/points.jsonl").read_text().splitlines())
+                   if each["allocator"] == "tcmalloc" and each["size_bytes"] == 1000 << 20 and each["touch"] == 0]
+    assert (reference["ops"], reference["calloc_faults"], reference["first_ops"][2]["calloc_faults"]) == (8, 0, 256_000)
 
 
 def examples():

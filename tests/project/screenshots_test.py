@@ -1,11 +1,14 @@
 """The pictures of docs/tour.md: each can be made again, shows what its source says, and the committed one is of that source."""
 import json
+import os
+import re
 import shutil
+import subprocess
 import sys
 
 import numpy
 import pytest
-from conftest import SOURCE
+from conftest import BUILD, SOURCE
 from PIL import Image
 from report_pages import needs_browser
 
@@ -15,6 +18,7 @@ from screenshots import LINE, MARGIN, NAMES, REFERENCE, SCREENS, TERMINALS, TOUR
 
 needs_parser = pytest.mark.skipif(shutil.which("cmark-gfm") is None, reason="install cmark-gfm")
 MOST_BYTES = 120_000
+STALE = "run docs/examples/tour.sh results/reference/tour, docs/generate/update_pages.py and docs/generate/screenshots.py"
 SOURCES = {name: terminal.file for name, terminal in TERMINALS.items()} | {
     "check": "tour/check.md", "page": "points.jsonl", "page_phone": "points.jsonl"}
 
@@ -101,6 +105,35 @@ def test_the_page_and_the_comment_show_their_verdict(made):
 def test_the_committed_pictures_are_of_their_present_source():
     old = [name for name in NAMES if not screenshots.is_up_to_date(name)]
     assert not old, f"run docs/generate/screenshots.py: {old}"
+
+
+def wording(lines):
+    """The headings of tables and the names of causes: what a command prints whatever it counts."""
+    headings = {" ".join(line.split()) for line in lines
+                if len(re.split(r" {2,}", line.strip())) > 2 and not re.search(r"\d", line)}
+    causes = {found[0] for line in lines if (found := re.match(r"[a-z]+: [a-z+ ]+?(?=  )", line))}
+    return headings | causes
+
+
+def plain(name, text):
+    """The lines of check.txt or check.md without what differs from run to run."""
+    text = re.sub(r"(?s)  Measured under load.*?meanwhile\.\n|- Measured under load[^\n]*\n", "", text)
+    text = re.sub(r"/tmp/[^ /]+/|build-id [0-9a-f]+", "", text)
+    return name, text.splitlines()
+
+
+def test_the_commands_print_today_what_the_pictures_show(tmp_path, monkeypatch):
+    """advise, which takes minutes, has its words from the run that README.md quotes."""
+    subprocess.run([SOURCE / "docs" / "examples" / "tour.sh", tmp_path / "tour", "record", "cow", "check"], check=True,
+                   env={**os.environ, "ZEROTAX_BUILD": str(BUILD)}, timeout=300)
+    shown = {name: wording(screenshots.terminal_lines(TERMINALS[name])) for name in ("record", "cow")}
+    monkeypatch.setattr(screenshots, "REFERENCE", tmp_path)
+    assert all(shown.values())
+    for name, words in shown.items():
+        assert words == wording(screenshots.terminal_lines(TERMINALS[name])), f"{STALE}: {name}"
+    for file in ("check.txt", "check.md"):
+        now, then = ((folder / "tour" / file).read_text(encoding="utf-8") for folder in (tmp_path, REFERENCE))
+        assert plain(file, now) == plain(file, then), STALE
 
 
 def test_the_tour_shows_each_picture_below_its_command():

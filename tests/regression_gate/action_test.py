@@ -12,20 +12,16 @@ from exchanging import read_bmf, read_commands, read_junit
 
 yaml = pytest.importorskip("yaml", reason="install python3-yaml, and use /usr/bin/python3")
 from action_steps import Runner  # noqa: E402
+from planted_github import planted_github  # noqa: E402
 
 ACTION = SOURCE / "action.yml"
+HAS_PAGE = pathlib.Path("/usr/share/nodejs/d3-zoom").exists() and subprocess.run(
+    ["/usr/bin/python3", "-c", "import jinja2"], capture_output=True, check=False).returncode == 0
 PULL = {"pull_request": {"number": 7}}
 GOOD, BAD = PLANTED / "libplanted_never.so", PLANTED / "libplanted_memset.so"
 FEW = "--size 1MiB"
-# Stands in for GitHub, which is not here: it notes what it is asked, and knows the comments of a file.
-GH = """#!/bin/sh
-printf '%s\\n' "$*" >>"$GH_LOG"
-case "$*" in
-  *--paginate*) cat "$GH_COMMENTS" ;;
-  *) [ ! -e "$GH_REFUSES" ] ;;
-esac
-"""
-
+# github.com/actions/runner/issues/716, 2058 and 2185
+HOST_FOLDERS = ("github.action_path", "github.workspace", "runner.temp", "runner.tool_cache")
 
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory):
@@ -35,16 +31,22 @@ def baseline(tmp_path_factory):
     return file
 
 
-def runner(work, library, baseline, event=None, **given):
+@pytest.fixture(name="github")
+def github_here():
+    with planted_github() as comments:
+        yield comments
+
+
+def runner(work, library, baseline, event=None, github=None, **given):
+    """A job on a machine whose PATH has no gh, curl or git, which debian:12 lacks."""
     inputs = {"library": str(library), "baseline": str(baseline), "options": FEW, "zerotax": str(ZEROTAX), **given}
     tools = work / "tools"
     tools.mkdir()
-    (tools / "gh").write_text(GH)
-    (tools / "gh").chmod(0o755)
-    (work / "comments").touch()
-    environment = clean_environment(
-        PATH=f"{tools}:{os.environ['PATH']}", GH_LOG=str(work / "gh.log"), GH_COMMENTS=str(work / "comments"),
-        GH_REFUSES=str(work / "refuses"))
+    for folder in os.environ["PATH"].split(os.pathsep):
+        for program in pathlib.Path(folder).glob("*"):
+            if program.name not in ("gh", "curl", "git") and not (tools / program.name).is_symlink():
+                (tools / program.name).symlink_to(program)
+    environment = clean_environment(PATH=str(tools), GITHUB_API_URL=github.address if github else "http://127.0.0.1:9")
     return Runner(ACTION, work, inputs, event, environment=environment)
 
 
@@ -56,6 +58,7 @@ def test_no_expression_stands_in_a_script():
         assert "uses" in step or step["shell"] == "bash"
         for expression in re.findall(r"\$\{\{(.*?)\}\}", json.dumps(step)):
             assert re.fullmatch(r" (inputs|steps|github|runner)\.[\w.-]+ ", expression), expression
+            assert expression.strip() not in HOST_FOLDERS, f"not the container's: {expression}"
             if expression.startswith(" inputs."):
                 assert expression.strip().split(".")[1] in action["inputs"], expression
 
@@ -73,22 +76,20 @@ def test_a_good_library_passes_with_every_report(tmp_path, baseline):
     assert "::error" not in job.log
 
 
-def test_a_regression_fails_after_everything_is_reported(tmp_path, baseline):
-    job = runner(tmp_path, BAD, baseline, PULL, comment="true")
+def test_a_regression_fails_after_everything_is_reported(tmp_path, baseline, github):
+    job = runner(tmp_path, BAD, baseline, PULL, github, comment="true")
     status, ran = job.run()
     assert (status, ran[-2:]) == (1, ["Comment on the pull request", "Say how it ended"]), job.log
     document = json.loads((pathlib.Path(job.output("reports")) / "check.json").read_text())
     sentence = read_commands(job.log)[0][2]
     assert sentence == document["sentence"] and document["verdict"] in ("worse", "mixed")
     assert any(name == "error" for name, _, _ in read_commands(job.log))
-    asked = (tmp_path / "gh.log").read_text().splitlines()
-    assert "--paginate repos/me/mine/issues/7/comments" in asked[0]
-    assert asked[1].startswith("api --method POST repos/me/mine/issues/7/comments -F body=@")
-    body = (pathlib.Path(job.output("reports")) / "comment.md").read_text()
+    assert github.asked == ["GET /repos/me/mine/issues/7/comments", "POST /repos/me/mine/issues/7/comments"]
+    [body] = github.bodies.values()
     assert body.startswith(f"<!-- zerotax check mine -->\n### zerotax check: {document['verdict']}\n") and len(body) < 65536
 
 
-def test_a_command_is_checked_in_place_of_a_library(tmp_path):
+def test_a_command_is_checked_in_place_of_a_library(tmp_path, github):
     program = BUILD / "tests" / "recorded" / "regressed"
     file = tmp_path / "programs.json"
     done = zerotax("bless", "--baseline", file, "--name", "small", "--", program, "calloc")
@@ -96,13 +97,15 @@ def test_a_command_is_checked_in_place_of_a_library(tmp_path):
     cases = (("good", "", 0, "same"), ("strict", "--strict", 0, "same"), ("other", "", 2, "another command"))
     for work, options, status, word in cases:
         (tmp_path / work).mkdir()
+        github.bodies.clear()
         command = f"{program} {'thread' if work == 'other' else 'calloc'}"
-        job = runner(tmp_path / work, "", file, PULL, command=command, name="small", options=options, comment="true")
+        job = runner(tmp_path / work, "", file, PULL, github, command=command, name="small", options=options, comment="true")
         assert job.run()[0] == status, job.log
         assert word in job.log
-        comment = pathlib.Path(job.output("reports")) / "comment.md"
-        assert comment.exists() == (status == 0)
-        assert status != 0 or comment.read_text().startswith("<!-- zerotax check small -->\n### zerotax check: same\n")
+        begin = "<!-- zerotax check small -->\n### zerotax check: same\n"
+        assert [body.startswith(begin) for body in github.bodies.values()] == ([True] if status == 0 else [])
+        page = pathlib.Path(job.output("reports")) / "check.html"
+        assert page.exists() == (status == 0 and HAS_PAGE), "what action.yml promises"
 
 
 @pytest.mark.parametrize(("name", "given"), [
@@ -142,14 +145,34 @@ def test_a_library_or_a_command_must_be_given(tmp_path, baseline, given):
     assert job.run()[0] == 2 and read_commands(job.log)[-1][2], job.log
 
 
-@pytest.mark.long("a build more")
-def test_a_comment_is_replaced_and_a_refusal_is_a_warning(tmp_path, baseline):
-    job = runner(tmp_path, GOOD, baseline, PULL, comment="true")
-    (tmp_path / "comments").write_text("123\n456\n")
-    (tmp_path / "refuses").touch()
-    assert job.run()[0] == 0
-    assert "api --method PATCH repos/me/mine/issues/comments/123 " in (tmp_path / "gh.log").read_text()
-    assert "::warning title=zerotax check::no comment" in job.log
+def commented(work, github, name="mine"):
+    """What comment.sh says where check.md is there."""
+    reports = work / "reports"
+    reports.mkdir(exist_ok=True)
+    (reports / "check.md").write_text("### zerotax check: same\nnew ✓\n", encoding="utf-8")
+    done = subprocess.run(
+        ["bash", SOURCE / "action" / "comment.sh"], capture_output=True, text=True, check=False, env=clean_environment(
+            NAME=name, REPORTS=str(reports), PULL_REQUEST="7", GH_REPO="me/mine", GH_TOKEN="secret", GITHUB_API_URL=github))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_comment_is_replaced_on_whatever_page_it_is(tmp_path, github):
+    for body in ("a person's", "<!-- zerotax check mine-2 -->\n", "\n", "<!-- zerotax check mine -->\nold"):
+        number = github.add(body)
+    assert commented(tmp_path, github.address) == ""
+    assert github.bodies[number] == "<!-- zerotax check mine -->\n### zerotax check: same\nnew ✓\n" and len(github.bodies) == 4
+    assert github.asked[-1] == f"PATCH /repos/me/mine/issues/comments/{number}"
+    assert commented(tmp_path, github.address, "a b\n-->") == ""
+    assert list(github.bodies.values())[-1].startswith("<!-- zerotax check a-b---- -->\n") and len(github.bodies) == 5
+
+
+@pytest.mark.parametrize(("status", "words"), [(403, "pull-requests: write"), (500, "answered 500"), (None, "cannot be reached")])
+def test_a_comment_that_cannot_be_written_is_a_warning(tmp_path, github, status, words):
+    github.refuses = status
+    said = commented(tmp_path, github.address if status else "http://127.0.0.1:9")
+    assert said.startswith("::warning title=zerotax check::no comment: ") and words in said and said.count("\n") == 1
+    assert not github.bodies
 
 
 @pytest.mark.parametrize(("given", "word"), [
@@ -166,7 +189,7 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
     def source(**given):
         output = tmp_path / "output"
         output.unlink(missing_ok=True)
-        environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output), "WORK": str(tmp_path), **given}
+        environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output), "RUNNER_TEMP": str(tmp_path), **given}
         done = subprocess.run(["bash", "-e", SOURCE / "action" / "source.sh"], env=environment, capture_output=True, text=True,
                               check=False)
         return done, dict(line.split("=", 1) for line in output.read_text().splitlines()) if output.exists() else {}
@@ -174,28 +197,28 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
     copy = tmp_path / "copy"
     (copy / "build").mkdir(parents=True)
     (copy / "a b").write_text("1")
-    first = source(ACTION_PATH=str(copy))[1]
+    first = source(GITHUB_ACTION_PATH=str(copy))[1]
     (copy / "build" / "x").write_text("what was built is not looked at")
-    assert source(ACTION_PATH=str(copy))[1] == first and re.fullmatch("[0-9a-f]{40}", first["commit"])
+    assert source(GITHUB_ACTION_PATH=str(copy))[1] == first and re.fullmatch("[0-9a-f]{40}", first["commit"])
     (copy / "build-arm64").mkdir()
     (copy / "build-arm64" / "x").write_text("nor what was built otherwise")
-    assert source(ACTION_PATH=str(copy))[1] == first
+    assert source(GITHUB_ACTION_PATH=str(copy))[1] == first
     (copy / "a b").write_text("2")
-    known = {first["commit"], source(ACTION_PATH=str(copy))[1]["commit"]}
+    known = {first["commit"], source(GITHUB_ACTION_PATH=str(copy))[1]["commit"]}
     # Source files and folders may have the same names as builds.
     for name in ("harness/builder.cc", "build.sh", "action/build.sh", "tests/build/x", "harness/build-id/y"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         for text in ("1", "2"):
             (copy / name).write_text(text)
-            known.add(source(ACTION_PATH=str(copy))[1]["commit"])
+            known.add(source(GITHUB_ACTION_PATH=str(copy))[1]["commit"])
     assert len(known) == 2 + 2 * 5
 
     git = ["git", "-C", copy, "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v1"]):
         subprocess.run([*git, *words], check=True)
-    tagged = source(ACTION_PATH=str(copy), REF="v1", REPOSITORY=str(copy))[1]
+    tagged = source(GITHUB_ACTION_PATH=str(copy), REF="v1", REPOSITORY=str(copy))[1]
     assert tagged["source"] == str(tmp_path / "zerotax-source") and (tmp_path / "zerotax-source" / "a b").exists()
-    done, _ = source(ACTION_PATH=str(copy), REF="--no-such", REPOSITORY=str(copy))
+    done, _ = source(GITHUB_ACTION_PATH=str(copy), REF="--no-such", REPOSITORY=str(copy))
     assert done.returncode == 2 and "::error title=zerotax::cannot check out" in done.stdout
 
 
@@ -242,6 +265,6 @@ def test_a_release_is_downloaded_and_all_else_is_built(tmp_path):
 def test_the_containerfile_and_the_action_build_the_same_package():
     text = (SOURCE / "Containerfile").read_text()
     assert "/src/action/build.sh /src /package" in text and "/package/zerotax.deb" in text
-    for script in ("build.sh", "install.sh"):
+    for script in ("build.sh", "install.sh", "packages.sh"):
         assert subprocess.run(["bash", "-n", SOURCE / "action" / script], check=False).returncode == 0
     assert BUILD.exists()

@@ -10,22 +10,25 @@ EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 
 
 class Runner:
-    """One job: what its steps wrote. `given`: inputs; `uses`: outputs of the actions that are not run, by step."""
+    """One job: what its steps wrote. `given`: inputs; `uses`: outputs of the actions that are not run, by step; `prefix`:
+    a command that runs each step elsewhere."""
 
-    def __init__(self, action, work, given, event=None, uses=None, environment=None):
+    def __init__(self, action, work, given, event=None, uses=None, environment=None, prefix=(), seconds=300):
         self.action = yaml.safe_load(pathlib.Path(action).read_text(encoding="utf-8"))
-        self.work, self.environment = work, environment or {}
+        self.work, self.environment, self.prefix, self.seconds = work, environment or {}, prefix, seconds
         self.outputs = {step: {"outputs": values} for step, values in (uses or {}).items()}
         self.summary = work / "summary.md"
         self.temporary = work / "temporary"
         self.temporary.mkdir()
         self.summary.touch()
         event = event or {}
+        self.folder = pathlib.Path(action).parent
+        # In a job with a container, these folders are the host's: a step cannot use them.
         self.context = {
             "github": {
-                "action_path": str(pathlib.Path(action).parent), "token": "secret", "event": event, "repository": "me/mine",
+                "action_path": "/home/runner/work/_actions/zerotax", "token": "secret", "event": event, "repository": "me/mine",
                 "event_name": "pull_request" if event else "push", "server_url": "https://github.com", "action_repository": ""},
-            "runner": {"temp": str(self.temporary), "arch": "X64"},
+            "runner": {"temp": "/home/runner/work/_temp", "arch": "X64"},
         }
         unknown = set(given) - set(self.action["inputs"])
         assert not unknown, unknown
@@ -63,12 +66,13 @@ class Runner:
             output.touch()
             environment = {
                 **self.environment, **{name: self.filled(str(text)) for name, text in step.get("env", {}).items()},
+                "GITHUB_ACTION_PATH": str(self.folder), "RUNNER_TEMP": str(self.temporary),
                 "GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(self.summary)}
             script = self.work / "step.sh"
             script.write_text(step["run"], encoding="utf-8")
             done = subprocess.run(
-                ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script], cwd=self.work, env=environment, check=False,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+                [*self.prefix, "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script], cwd=self.work, env=environment,
+                check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=self.seconds)
             self.log += done.stdout
             if "id" in step:
                 lines = output.read_text(encoding="utf-8").splitlines()

@@ -3,6 +3,11 @@
 #include "base/error.h"
 #include "recorder_testing.h"
 #include "trace/ctf_repair.h"
+#include "trace/fields.h"
+#include "trace/perfetto_document.h"
+
+/// Named like an event of our own, with fields of other kinds.
+ZEROTAX_EVENT(function_entry, (char, function, 16), (double, stack))
 
 namespace zerotax::trace {
 namespace {
@@ -85,6 +90,24 @@ TEST(CtfDamage, CutMetadataIsSaidAndTheRestIsRead) {
     }
   }
   EXPECT_THROW(CtfTrace{folder.path()}, UsageError);
+}
+
+TEST(CtfDamage, AnEventWithOurNameAndOtherFieldsIsShown) {
+  const TraceFolder folder;
+  start(folder);
+  record(function_entry{.function = "text", .stack = 1e300});
+  zerotax_trace_stop();
+  CtfTrace trace(folder.path());
+  std::FILE* file = std::tmpfile();
+  write_perfetto(trace, file);
+  EXPECT_GT(std::ftell(file), 0);
+  std::fclose(file);
+  trace.for_each([](const CtfEvent& event) {
+    EXPECT_EQ(ctf_field<std::uint64_t>(event, "function"), 0U);
+    EXPECT_EQ(ctf_field<std::uint64_t>(event, "stack"), 0U);
+    EXPECT_EQ(ctf_field<std::string>(event, "function"), "text");
+    EXPECT_EQ(ctf_field<std::vector<unsigned char>>(event, "stack").size(), 0U);
+  });
 }
 
 TEST(CtfDamage, NothingAndOthersTracesAreRefused) {

@@ -1,0 +1,8 @@
+# The name of the package up to 0.2: now find_package(zerotax COMPONENTS recorder), which has the targets zerotax::recorder and so on.
+include(CMakeFindDependencyMacro)
+find_dependency(zerotax CONFIG COMPONENTS recorder functions PATHS "${CMAKE_CURRENT_LIST_DIR}/../zerotax" NO_DEFAULT_PATH)
+foreach(target IN ITEMS recorder recorder_static functions)
+  if(NOT TARGET zerotax::zerotax_${target})
+    add_library(zerotax::zerotax_${target} ALIAS zerotax::${target})
+  endif()
+endforeach()

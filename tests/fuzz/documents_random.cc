@@ -1,0 +1,456 @@
+// Damages every document that a command reads back: numbers at the ends of their ranges, missing keys, values of
+// another kind, shorter and longer arrays, and text that is not JSON. A reader must refuse a document by a
+// zerotax::Error, or turn it into tables and the same document. Usage: documents_random [--seconds N] [--seed N].
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "advise/document.h"
+#include "advise/result.h"
+#include "base/error.h"
+#include "base/strict_json.h"
+#include "bench/framework.h"
+#include "check/document.h"
+#include "check/table.h"
+#include "clients/document.h"
+#include "compare/bench.h"
+#include "compare/comparison.h"
+#include "compare/run_file.h"
+#include "contract/document.h"
+#include "contract/promise.h"
+#include "cow/document.h"
+#include "cow/result.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/stored_run.h"
+#include "files/temporary_folder.h"
+#include "findings/summary.h"
+#include "findings/table.h"
+#include "fork/document.h"
+#include "fork/result.h"
+#include "history/document.h"
+#include "judge/document.h"
+#include "judge/find.h"
+#include "programs/document.h"
+#include "programs/table.h"
+#include "random_input.h"
+#include "record/document.h"
+#include "replay/document.h"
+#include "replay/result.h"
+#include "run/fleet/document.h"
+#include "run/make_plan.h"
+#include "snapshot/document.h"
+#include "snapshot/result.h"
+#include "snapshot/sweep.h"
+#include "thresholds/document.h"
+#include "thresholds/map.h"
+#include "thresholds/table.h"
+
+namespace {
+
+using namespace zerotax;
+
+/// A kind of document: an example, and what a command does with a file of it.
+struct Kind {
+  const char* name;
+  std::string sample;  ///< text; each line is a document if the name ends with "lines"
+  void (*read)(const std::string& path, const std::string& sample);
+  std::uint64_t tried = 0;
+  std::uint64_t accepted = 0;
+};
+
+std::size_t used = 0;
+void use(const std::string& text) { used += text.size(); }
+void use(const Json& json) { use(json_text(json)); }
+
+std::string text_in(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (!(std::ofstream(path, std::ios::binary) << text).flush()) std::abort();
+}
+
+std::string text_of(const std::string& name) { return text_in(ZEROTAX_SOURCE_DIR "/" + name); }
+
+Json json_of(const std::string& name) { return parse_strict_json(text_of(name)); }
+
+/// The first lines of a file.
+std::string lines_of(const std::string& name, int count) {
+  std::istringstream all(text_of(name));
+  std::string kept;
+  for (std::string line; count > 0 && std::getline(all, line); --count) kept += line + "\n";
+  return kept;
+}
+
+/// What `zerotax run --json` writes: the points are in the same file.
+std::string run_in_one_file() {
+  Json run = json_of("results/reference/run.json");
+  run.erase("points_file");
+  run["points"] = Json::array();
+  std::istringstream lines(lines_of("results/reference/points.jsonl", 6));
+  for (std::string line; std::getline(lines, line);) run["points"].push_back(Json::parse(line));
+  return json_text(run);
+}
+
+/// Only the first elements of each array: a document of a megabyte is damaged too seldom where it matters.
+Json shortened(Json json, std::size_t most) {
+  if (json.is_array() && json.size() > most) json.erase(json.begin() + static_cast<std::ptrdiff_t>(most), json.end());
+  for (Json& each : json) {
+    if (each.is_structured()) each = shortened(std::move(each), most);
+  }
+  return json;
+}
+
+std::string sample_of(const std::string& name) { return json_text(shortened(json_of(name), 6)); }
+
+/// Reads a file of a schema, and uses the result of `act`.
+template <typename Act>
+void checked(const std::string& path, const char* schema, const Act& act) {
+  act(read_document(path, schema, "measure again"));
+}
+
+/// Reads a file that only a caller of the library reads, who must catch these exceptions.
+template <typename Act>
+void unchecked(const std::string& path, const Act& act) {
+  try {
+    act(read_json_file(path));
+  } catch (const Json::exception& problem) {
+    throw UsageError(problem.what(), "");
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(problem.what(), "");
+  }
+}
+
+void read_run(const std::string& path, const std::string& sample) {
+  const StoredRun run = read_stored_run(path);
+  const findings::Summary summary = findings::summary_of(run.points, findings::read_summary_run(read_json_file(path)));
+  use(findings::summary_json(summary));
+  use(findings::summary_text(summary));
+  use(findings::findings_text(find_findings(run.points, run.thresholds, {run.edges, run.controls})));
+
+  compare::CompareReport report;
+  const compare::RunFile before = compare::read_run_file(sample);
+  const compare::RunFile after = compare::read_run_file(path);
+  report.measured = false;
+  report.before = {std::nullopt, before.path, before.environment};
+  report.after = {std::nullopt, after.path, after.environment};
+  report.points = compare::compare_run_files(before, after, report.cost);
+  report.verdicts = compare::judge_points(report.points, report.method);
+  use(compare::compare_text(report));
+  use(compare::compare_csv(report));
+  use(compare::compare_json(report));
+  for (std::size_t i = 0; i < report.points.size(); ++i) use(compare::explain_text(report, i));
+}
+
+void read_record(const std::string& path, const std::string&) {
+  unchecked(path, [](const Json& json) { use(record::record_json(record::read_record(json))); });
+}
+
+void read_snapshot(const std::string& path, const std::string&) {
+  checked(path, "snapshot", [](const Json& json) {
+    snapshot::Snapshot snapshot = snapshot::read_snapshot(json);
+    snapshot::add_verdict(snapshot);
+    use(snapshot::snapshot_table(snapshot));
+    use(snapshot::snapshot_json(snapshot));
+  });
+}
+
+void read_sweep(const std::string& path, const std::string&) {
+  unchecked(path, [](const Json& json) {
+    const snapshot::Sweep sweep = snapshot::read_sweep(json);
+    use(snapshot::sweep_table(sweep));
+    use(snapshot::sweep_json(sweep));
+  });
+}
+
+void read_fork(const std::string& path, const std::string&) {
+  checked(path, "fork", [](const Json& json) {
+    fork::Fork fork = fork::read_fork(json);
+    fork::add_verdict(fork);
+    use(fork::fork_text(fork));
+    use(fork::fork_json(fork));
+  });
+}
+
+void read_cow(const std::string& path, const std::string&) {
+  checked(path, "cow", [](const Json& json) {
+    cow::Cow cow = cow::read_cow(json);
+    static_cast<cow::Verdict&>(cow) = cow::cow_verdict(cow);
+    use(cow::cow_text(cow));
+    use(cow::cow_json(cow));
+  });
+}
+
+void read_thresholds(const std::string& path, const std::string&) {
+  checked(path, "thresholds", [](const Json& json) {
+    const thresholds::Thresholds found = thresholds::read_thresholds(json);
+    use(thresholds::thresholds_json(found));
+    use(thresholds::thresholds_text(found.lanes));
+    if (found.is_plain()) use(thresholds::map_of(found).sentence);
+  });
+}
+
+void read_advise(const std::string& path, const std::string&) {
+  unchecked(path, [](const Json& json) {
+    const advise::AdviceResult advice = advise::read_advise(json);
+    use(advise::advise_text(advice));
+    use(advise::advise_json(advice));
+  });
+}
+
+void read_clients(const std::string& path, const std::string&) {
+  unchecked(path, [](const Json& json) { use(clients::clients_json(clients::read_clients(json))); });
+}
+
+void read_workloads(const std::string& path, const std::string&) {
+  checked(path, "workloads", [](const Json& json) {
+    const replay::Workloads read = replay::read_workloads(json);
+    use(replay::workloads_text(read));
+    use(replay::zeros_text(read));
+    use(replay::workloads_json(read));
+  });
+}
+
+void read_baseline(const std::string& path, const std::string&) {
+  const check::Baseline baseline = check::read_baseline(path);
+  use(check::unsteady_text(baseline));
+  use(check::to_json(baseline));
+}
+
+void read_program_baseline(const std::string& path, const std::string&) {
+  const programs::Baseline baseline = programs::read_baseline(path);
+  for (const programs::Program& program : baseline.programs) use(programs::bless_text(program, {}, path));
+  use(programs::baseline_json(baseline));
+}
+
+void read_bench(const std::string& path, const std::string& sample) {
+  const compare::BenchComparison comparison =
+      compare::compare_bench_files(compare::read_bench_file(sample), compare::read_bench_file(path));
+  use(compare::bench_text(comparison));
+  use(compare::bench_compare_json(comparison));
+}
+
+void read_plan(const std::string& path, const std::string&) {
+  checked(path, "plan", [&](const Json& json) { use(plan_json(plan_from_json(json, path))); });
+}
+
+void read_recipe(const std::string& path, const std::string&) {
+  checked(path, "recipe", [](const Json& json) { use(Json(json.get<history::Recipe>())); });
+}
+
+void read_job(const std::string& path, const std::string&) {
+  checked(path, "fleet", [](const Json& json) { use(Json(json.get<fleet::JobPlan>())); });
+}
+
+void read_host(const std::string& path, const std::string&) {
+  checked(path, "host", [](const Json& json) { use(Json(json.get<fleet::HostEntry>())); });
+}
+
+/// The cache of `history` skips a file that it cannot read.
+void read_version(const std::string& path, const std::string&) {
+  unchecked(path, [](const Json& json) { use(Json(json.get<history::Version>())); });
+}
+
+/// Built in, and checked against its schema by a test.
+void read_upstream(const std::string& path, const std::string&) {
+  unchecked(path, [](const Json& json) { use(read_project(json).name); });
+}
+
+void read_contract(const std::string& path, const std::string&) {
+  const contract::Results results = contract::read_results(path);
+  use(contract::contract_text(results.results));
+  use(contract::verdict_sentence(results.results));
+}
+
+void read_google_benchmark(const std::string& path, const std::string&) {
+  const std::string folder = std::filesystem::path(path).parent_path() / "google";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(path, folder + "/out.json", std::filesystem::copy_options::overwrite_existing);
+  for (const bench::Reported& each : bench::read_google_benchmark(folder)) use(each.name);
+}
+
+void read_criterion(const std::string& path, const std::string&) {
+  const std::string folder = std::filesystem::path(path).parent_path() / "criterion" / "new";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(path, folder + "/sample.json", std::filesystem::copy_options::overwrite_existing);
+  write_text(folder + "/benchmark.json", R"({"full_id": "decode"})");
+  for (const bench::Reported& each : bench::read_criterion(std::filesystem::path(folder).parent_path())) use(each.name);
+}
+
+/// What zerotax-contract prints: a line for the system, and one for each promise.
+std::string contract_lines() {
+  Json lines[] = {{{"suite", "zerotax-contract/1"},
+                   {"system", "Linux"},
+                   {"kernel", "6.1.0"},
+                   {"machine", "x86_64"},
+                   {"page_bytes", 4096},
+                   {"user_id", 0},
+                   {"race_seconds", 1.5},
+                   {"promises", 2}},
+                  {{"id", "dontneed"},
+                   {"family", "madvise"},
+                   {"statement", "pages are zero"},
+                   {"relied_on_by", "glibc: free; run"},
+                   {"verdict", "kept"},
+                   {"detail", "as promised"},
+                   {"seconds", 0.1},
+                   {"tries", 3}},
+                  {{"id", "mmap"},
+                   {"family", "mmap"},
+                   {"statement", "pages are zero"},
+                   {"relied_on_by", ""},
+                   {"verdict", "broken"},
+                   {"detail", "a byte"},
+                   {"seconds", 0.1},
+                   {"address", 4096},
+                   {"offset", 7},
+                   {"expected", 0},
+                   {"found", "01ff"},
+                   {"program", "int main(void) { return 1; }"}}};
+  std::string text;
+  for (const Json& line : lines) text += line.dump() + "\n";
+  return text;
+}
+
+/// Kept here: made by this version's commands, and shortened.
+std::string kept(const char* name) { return text_of(std::string("tests/fuzz/samples/") + name); }
+
+std::vector<Kind> kinds() {
+  const std::string reference = "results/reference/";
+  return {
+      {"run", run_in_one_file(), read_run},
+      {"record", sample_of("tests/record/data/known.json"), read_record},
+      {"cow", sample_of(reference + "cow/prefork.json"), read_cow},
+      {"fork", sample_of(reference + "fork.json"), read_fork},
+      {"thresholds", sample_of(reference + "thresholds.json"), read_thresholds},
+      {"snapshot", sample_of(reference + "snapshot.json"), read_snapshot},
+      {"snapshot_sweep", sample_of(reference + "snapshot_sweep.json"), read_sweep},
+      {"advise", sample_of(reference + "advise/gcc.json"), read_advise},
+      {"clients", sample_of(reference + "clients.json"), read_clients},
+      {"workloads", sample_of(reference + "workloads.json"), read_workloads},
+      {"baseline", sample_of("tests/regression/baselines/glibc-2.36.json"), read_baseline},
+      {"plan", sample_of(reference + "plan.json"), read_plan},
+      {"recipe", sample_of("allocators/mimalloc/recipe.json"), read_recipe},
+      {"upstream", sample_of("allocators/mimalloc/upstream.json"), read_upstream},
+      {"version", json_text(Json(history::Version{})), read_version},
+      {"fleet",
+       json_text(Json(fleet::JobPlan{
+           "points", "0123456789abcdef", true, {{"glibc/calloc_loop/65536/0/main"}}, Json{{"plan", "plan.json"}}})),
+       read_job},
+      {"host", kept("host.json"), read_host},
+      {"program_baseline", kept("program_baseline.json"), read_program_baseline},
+      {"bench", kept("bench.json"), read_bench},
+      {"contract lines", contract_lines(), read_contract},
+      {"google benchmark",
+       R"({"benchmarks": [{"name": "b/1", "run_name": "b", "real_time": 1.5, "time_unit": "us", "iterations": 100}]})",
+       read_google_benchmark},
+      {"criterion", R"({"iters": [1.0, 2.0], "times": [10.0, 20.0]})", read_criterion},
+  };
+}
+
+/// A value that may stand in another's place: often of the same kind, which the schema then accepts.
+Json some_value(const Json& old, fuzz::Random& random) {
+  if (fuzz::one_in(random, 5)) {
+    static const Json kOthers[] = {
+        nullptr, true, 0, -1, 0.5, "", "x", Json::array(), Json::object(), Json{{"na", "why"}}, Json{{"na", 7}}};
+    return kOthers[random() % std::size(kOthers)];
+  }
+  switch (old.type()) {
+    case Json::value_t::number_unsigned:
+    case Json::value_t::number_integer:
+      return fuzz::some_number(random);
+    case Json::value_t::number_float:
+      switch (random() % 4) {
+        case 0:
+          return 0.0;
+        case 1:
+          return -old.get<double>();
+        case 2:
+          return fuzz::one_in(random, 2) ? 1e308 : 5e-324;
+        default:
+          return static_cast<double>(fuzz::some_number(random));
+      }
+    case Json::value_t::string:
+      return fuzz::one_in(random, 2) ? std::string(random() % 300, 'x')
+                                     : fuzz::damaged_text(old.get<std::string>() + " ", random);
+    case Json::value_t::boolean:
+      return !old.get<bool>();
+    default:
+      return old;
+  }
+}
+
+/// Changes something at or below this place.
+void damage(Json& json, fuzz::Random& random) {
+  if (json.is_structured() && !json.empty() && !fuzz::one_in(random, 12)) {
+    auto at = json.begin();
+    std::advance(at, static_cast<std::ptrdiff_t>(random() % json.size()));
+    if (!at->is_structured() && fuzz::one_in(random, 4)) {
+      json.erase(at);
+    } else if (json.is_array() && fuzz::one_in(random, 6)) {
+      const Json copy = *at;
+      json.push_back(copy);
+    } else {
+      damage(*at, random);
+    }
+    return;
+  }
+  json = json.is_structured() && fuzz::one_in(random, 2) ? (json.is_array() ? Json::array() : Json::object())
+                                                         : some_value(json, random);
+}
+
+std::string damaged(const std::string& sample, fuzz::Random& random) {
+  if (fuzz::one_in(random, 6) || !Json::accept(sample)) return fuzz::damaged_text(sample, random);
+  Json json = Json::parse(sample);
+  if (fuzz::one_in(random, 4)) json = shortened(std::move(json), random() % 3);
+  for (std::uint64_t left = 1 + random() % 4; left > 0; --left) damage(json, random);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Whether the kind's reader took the file.
+bool is_accepted(const Kind& kind, const std::string& path, const std::string& sample) {
+  try {
+    kind.read(path, sample);
+    return true;
+  } catch (const Error&) {
+    return false;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "%s: %s\n%s\n", kind.name, problem.what(), text_in(path).substr(0, 20'000).c_str());
+    std::abort();
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const fuzz::Options options(count, words);
+  const TemporaryFolder folder("documents");
+  std::vector<Kind> all = kinds();
+  for (const Kind& kind : all) {
+    const std::string path = folder.file(std::string(kind.name) + ".json");
+    write_text(path, kind.sample);
+    // The plan names versions of allocators that another machine may lack.
+    if (!is_accepted(kind, path, path) && std::string_view(kind.name) != "plan") {
+      std::fprintf(stderr, "%s: the sample is refused\n", kind.name);
+      return 1;
+    }
+  }
+  const std::uint64_t tried = fuzz::try_seeds(options, [&](fuzz::Random& random) {
+    Kind& kind = all[random() % all.size()];
+    const std::string path = folder.file("damaged.json");
+    write_text(path, damaged(kind.sample, random));
+    ++kind.tried;
+    if (is_accepted(kind, path, folder.file(std::string(kind.name) + ".json"))) ++kind.accepted;
+  });
+  for (const Kind& kind : all) {
+    std::printf("%s: %llu of %llu accepted\n", kind.name, static_cast<unsigned long long>(kind.accepted),
+                static_cast<unsigned long long>(kind.tried));
+  }
+  std::printf("%llu documents\n", static_cast<unsigned long long>(tried));
+  return 0;
+}

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace zerotax::fuzz {
+
+using Random = std::mt19937_64;
+
+inline bool one_in(Random& random, std::uint64_t count) { return random() % count == 0; }
+
+/// Mostly small, sometimes at the end of a range.
+inline std::uint64_t some_number(Random& random) {
+  switch (random() % 6) {
+    case 0:
+      return random();
+    case 1:
+      return (std::uint64_t{1} << random() % 64) - random() % 2;
+    case 2:
+      return ~std::uint64_t{0} - random() % 64;
+    default:
+      return random() % (std::uint64_t{1} << random() % 18);
+  }
+}
+
+/// Damages a text: bytes, cuts, parts twice, numbers, and words of others.
+inline std::string damaged_text(std::string text, Random& random) {
+  static constexpr const char* kWords[] = {"\n",    "\n\n",     "",     " ",       "-1",    "18446744073709551616",
+                                           "1e999", "\xff\xfe", "%s%n", "\x1b[2J", "../..", "null",
+                                           "\"",    "}",        "{",    ";",       "#",     "refs/heads/"};
+  for (std::uint64_t left = 1 + random() % 4; left > 0 && !text.empty(); --left) {
+    const std::size_t at = random() % text.size();
+    const std::size_t bytes = random() % 40;
+    switch (random() % 6) {
+      case 0:
+        text[at] = static_cast<char>(random());
+        break;
+      case 1:
+        text.erase(at, bytes);
+        break;
+      case 2:
+        text.insert(random() % text.size(), text.substr(at, bytes));
+        break;
+      case 3:
+        text.insert(at, kWords[random() % std::size(kWords)]);
+        break;
+      case 4: {
+        const std::size_t digits = text.find_first_of("0123456789", at);
+        if (digits == std::string::npos) break;
+        text.replace(digits, text.find_first_not_of("0123456789", digits) - digits,
+                     std::to_string(some_number(random)));
+        break;
+      }
+      default:
+        if (one_in(random, 4)) text.resize(at);
+    }
+  }
+  return text;
+}
+
+/// --seconds N and --seed N.
+struct Options {
+  double seconds = 5;
+  std::uint64_t seed = 1;
+
+  Options(int count, char** words) {
+    for (int i = 1; i + 1 < count; i += 2) {
+      const std::string_view word = words[i];
+      if (word == "--seconds") seconds = std::atof(words[i + 1]);
+      if (word == "--seed") seed = std::strtoull(words[i + 1], nullptr, 10);
+    }
+  }
+};
+
+inline volatile std::uint64_t current_seed = 0;
+
+/// For a crash, an exception that nothing catches, and an input that takes 20 s.
+inline void say_seed_and_end(int signal) {
+  char line[80];
+  const int length = std::snprintf(line, sizeof line, "signal %d at seed %llu\n", signal,
+                                   static_cast<unsigned long long>(current_seed));
+  if (::write(STDERR_FILENO, line, static_cast<std::size_t>(length)) < 0) ::_exit(3);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+/// Calls `attempt` with one seed after the other, at least once. Returns the number of calls.
+inline std::uint64_t try_seeds(const Options& options, const std::function<void(Random&)>& attempt) {
+  constexpr unsigned kMostSeconds = 20;
+  for (const int signal : {SIGABRT, SIGALRM, SIGSEGV, SIGFPE}) ::signal(signal, say_seed_and_end);
+  std::uint64_t tried = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
+  do {
+    current_seed = options.seed + tried;
+    Random random(current_seed);
+    ::alarm(kMostSeconds);
+    attempt(random);
+    ++tried;
+  } while (std::chrono::steady_clock::now() < end);
+  ::alarm(0);
+  return tried;
+}
+
+}  // namespace zerotax::fuzz
