@@ -236,6 +236,17 @@ def test_files_that_are_no_runs_are_refused(tmp_path, run_file):
     refused(zerotax("compare", run_file, damaged), "damaged", "syscalls")
 
 
+def test_a_reason_that_all_points_share_is_said_once(tmp_path, run_file):
+    other = edited(run_file, tmp_path / "other.json", lambda run: run["environment"].update(kernel="0.1"))
+    done = zerotax("compare", run_file, other)
+    assert done.returncode == 3 and done.stdout.count("kernel: ") == 1 and "\n8 INVALID: kernel: " in done.stdout
+
+
+def test_a_library_is_a_side_and_no_setting():
+    refused(zerotax("compare", "--env", "new:LD_PRELOAD=x.so", "--", "true", "---", "true"),
+            "--env cannot set LD_PRELOAD", "give the library's path as NEW, or of commands: env LD_PRELOAD=PATH COMMAND")
+
+
 def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
     file = tmp_path / "compare.json"
     arguments = ["glibc", "jemalloc", "--size", "64KiB", "--size", "4MiB", "--touch", "1", "--rounds", "200", "--json",

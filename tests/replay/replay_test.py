@@ -300,6 +300,44 @@ def test_a_killed_program_leaves_what_it_had_done(tmp_path):
     assert found.replay("--allocator", "glibc")["recording"]["calls"] == sum(found.calls().values())
 
 
+TOUCHED, BLOCK = 400, 256 * KIB
+
+
+@pytest.mark.parametrize("how, status", [("kill", 137), ("late", 137), ("map", 137)])
+def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
+    """400 blocks of 64 pages, of which one or two pages each were written: replay writes no page that nobody saw."""
+    truth = Recording(tmp_path, PROGRAMS / "touches", "exit", TOUCHED, BLOCK).about["recorded"]
+    found = Recording(tmp_path, PROGRAMS / "touches", how, TOUCHED, BLOCK, status=status)
+    assert not found.about["processes"][0]["pages_known"]
+    replay = found.replay("--allocator", "glibc")
+    assert replay["recording"]["unknown_blocks"] == TOUCHED and "errors" not in replay
+    row = replay["replays"][0]
+    for key, spare in (("minor_faults", 64), ("zero_fill_faults", 64), ("kernel_zeroed_bytes", 64 * PAGE)):
+        assert is_na(row["counts"][key])
+        # The program's own data are not in a killed one's recording; mappings have no headers.
+        least = row["at_least"][key] - spare - (TOUCHED if how == "map" else 0) * (PAGE if "bytes" in key else 1)
+        assert least <= truth[key] <= row["at_most"][key] + spare, (key, row, truth)
+    assert row["at_most"]["kernel_zeroed_bytes"] < TOUCHED * BLOCK / 8
+    assert "the end of a process was not seen" in replay["prediction"]
+    if how != "kill":  # Someone looked while it slept: a page of each block is known.
+        assert row["at_least"]["zero_fill_faults"] >= TOUCHED
+
+
+def test_pages_of_a_recording_that_stopped_at_its_limit_are_those_of_the_program(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "touches", "more", TOUCHED, BLOCK, options=["--calls-limit", "1KiB"])
+    assert found.about["limited"] and found.about["processes"][0]["pages_known"]
+    row = found.replay("--allocator", "glibc")["replays"][0]
+    # A page for the header, and one in the middle.
+    assert TOUCHED <= row["counts"]["zero_fill_faults"] <= 2 * TOUCHED + 200, row
+
+
+def test_faults_of_a_replay_with_many_threads_lack_only_those_of_the_replay_itself(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "touches", "threads", 400, 70_000)
+    assert found.about["processes"][0]["threads"] >= 400
+    counts = found.replay("--allocator", "glibc")["replays"][0]["counts"]
+    assert counts["zero_fill_faults"] <= counts["minor_faults"] <= counts["zero_fill_faults"] + 5 * 400, counts
+
+
 def test_a_call_takes_four_bytes_at_most(tmp_path):
     found = Recording(tmp_path, *PYTHON)
     calls = sum(found.calls().values())

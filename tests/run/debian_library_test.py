@@ -1,6 +1,8 @@
 """--allocator NAME=deb:RELEASE/PACKAGE: packages of other releases, with their own C library where they may need it."""
 
 import os
+import shutil
+import subprocess
 
 import pytest
 from conftest import BUILD, MIB, is_na, measure, zerotax
@@ -35,6 +37,24 @@ def test_glibc_of_another_release_is_measured_as_itself(run):
 def test_a_second_run_fetches_nothing_and_a_program_is_refused_what_it_cannot_load():
     done = zerotax("record", "--allocator", "newest=deb:sid/libc6", "--", "true", XDG_CACHE_HOME=CACHE)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "C library of its release" in done.stderr
+
+
+CC = shutil.which("cc")
+WITH_MALLOC = "#include <stdlib.h>\nvoid *calls(void) { return malloc(1); }\n"
+
+
+@pytest.mark.skipif(CC is None, reason="there is no C compiler")
+@pytest.mark.parametrize(("more", "missing"), [("", ""), ("int g(void); int f(void) { return g(); }", "undefined symbol: g")])
+def test_a_library_of_a_newer_release_is_refused_only_for_what_it_lacks_here(tmp_path, more, missing):
+    """A package as it lies in the cache, whose C library is newer than any."""
+    package = tmp_path / "zerotax" / "debs" / "sid-libmine"
+    package.mkdir(parents=True)
+    (package / "mine.c").write_text(WITH_MALLOC + more)
+    subprocess.run([CC, "-shared", "-fPIC", "-o", package / "libmine.so", package / "mine.c"], check=True)
+    (package / "about.txt").write_text("libmine.so\n9.99\nld.so\n1.0-1\n")
+    done = zerotax("record", "--text", "/dev/null", "--allocator", "mine=deb:sid/libmine", "--", "true", XDG_CACHE_HOME=tmp_path)
+    assert done.returncode == (2 if missing else 0), done.stderr
+    assert not missing or ("C library of its release" in done.stderr and missing in done.stderr)
 
 
 @pytest.mark.long("fetches packages")
