@@ -82,7 +82,7 @@ constexpr const char* kResult =
 
 TEST(Framework, ReadsBothVersionsOfCatch2) {
   const std::string test_cases = std::string(R"(<TestCase name="none"/><TestCase name="sums &amp; more">)") + kResult +
-                                 "<Section name=\"in it\">" + kResult + "</Section></TestCase>";
+                                 "<Section name=\"in\tit\">" + kResult + "</Section></TestCase>";
   for (const std::string& whole : {"<Catch><Group name=\"b\">" + test_cases + "</Group></Catch>",
                                    "<Catch2TestRun name=\"b\">" + test_cases + "</Catch2TestRun>"}) {
     const TemporaryFolder folder{"framework-test"};
@@ -90,7 +90,7 @@ TEST(Framework, ReadsBothVersionsOfCatch2) {
     const std::vector<Reported> found = row("Catch2").read(folder.path());
     ASSERT_EQ(found.size(), 2);
     EXPECT_EQ(found[0].name, "sums & more/add");
-    EXPECT_EQ(found[1].name, "sums & more/in it/add");
+    EXPECT_EQ(found[1].name, "sums & more/in\tit/add");
     EXPECT_EQ(found[1].choice, "sums & more");
     EXPECT_EQ(found[0].real_ns, 1500);
     EXPECT_EQ(found[0].loops.at(0).stretches, 20);

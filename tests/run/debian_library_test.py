@@ -1,6 +1,7 @@
 """--allocator NAME=deb:RELEASE/PACKAGE: packages of other releases, with their own C library where they may need it."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -40,7 +41,32 @@ def test_a_second_run_fetches_nothing_and_a_program_is_refused_what_it_cannot_lo
 
 
 CC = shutil.which("cc")
-WITH_MALLOC = "#include <stdlib.h>\nvoid *calls(void) { return malloc(1); }\n"
+ALLOCATOR = r"""
+#include <stddef.h>
+#include <string.h>
+static struct block { size_t bytes, padding; char memory[]; } *next;
+static char heap[1 << 26];
+void *malloc(size_t bytes) {
+  if (next == NULL) next = (struct block *)heap;
+  struct block *own = next;
+  own->bytes = bytes;
+  next = (struct block *)(own->memory + (bytes + 15) / 16 * 16);
+  return own->memory;
+}
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t bytes) { return malloc(count * bytes); }
+void *realloc(void *block, size_t bytes) {
+  void *other = malloc(bytes);
+  if (block == NULL) return other;
+  size_t had = ((struct block *)block - 1)->bytes;
+  return memcpy(other, block, had < bytes ? had : bytes);
+}
+"""
+
+
+def loader_of(program):
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    return re.search(r"^\s*(/\S*ld-linux\S*)", said, re.MULTILINE).group(1)
 
 
 @pytest.mark.skipif(CC is None, reason="there is no C compiler")
@@ -49,8 +75,9 @@ def test_a_library_of_a_newer_release_is_refused_only_for_what_it_lacks_here(tmp
     """A package as it lies in the cache, whose C library is newer than any."""
     package = tmp_path / "zerotax" / "debs" / "sid-libmine"
     package.mkdir(parents=True)
-    (package / "mine.c").write_text(WITH_MALLOC + more)
-    subprocess.run([CC, "-shared", "-fPIC", "-o", package / "libmine.so", package / "mine.c"], check=True)
+    (package / "mine.c").write_text(ALLOCATOR + more)
+    subprocess.run([CC, "-shared", "-fPIC", "-fno-builtin", "-o", package / "libmine.so", package / "mine.c"], check=True)
+    (package / "ld.so").symlink_to(loader_of("/bin/true"))
     (package / "about.txt").write_text("libmine.so\n9.99\nld.so\n1.0-1\n")
     done = zerotax("record", "--text", "/dev/null", "--allocator", "mine=deb:sid/libmine", "--", "true", XDG_CACHE_HOME=tmp_path)
     assert done.returncode == (2 if missing else 0), done.stderr
