@@ -55,7 +55,8 @@ Json bench_json(const Report& value) {
 
 namespace {
 
-/// Google Benchmark writes NaN and Infinity of counters, which JSON does not have (a rate of 0 events, a division by 0).
+/// Google Benchmark writes NaN and Infinity of counters, which JSON does not have (a rate of 0 events, a division by
+/// 0).
 std::string with_null_for_what_is_no_number(const std::string& text) {
   std::string json;
   bool in_string = false;

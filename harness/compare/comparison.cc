@@ -61,8 +61,8 @@ std::map<std::string, std::size_t> shared_reasons(const std::vector<CompareVerdi
   return counts;
 }
 
-void add_row(Table& table, const CompareReport& report, std::size_t i,
-             const std::map<std::string, std::size_t>& shared, const Palette& palette) {
+void add_row(Table& table, const CompareReport& report, std::size_t i, const std::map<std::string, std::size_t>& shared,
+             const Palette& palette) {
   const ComparedPoint& point = report.points[i];
   const CompareVerdict& verdict = report.verdicts[i];
   const auto before = side_ns(point, false);
@@ -174,8 +174,10 @@ std::string compare_text(const CompareReport& report, const Palette& palette) {
   for (std::size_t i = 0; i < report.points.size(); ++i) add_row(table, report, i, shared, palette);
   text += "\n" + table.text() + "\n" + wrap(count_text(report.verdicts), "", "");
   for (const auto& [reason, points] : shared) {
-    const auto kind = std::find_if(report.verdicts.begin(), report.verdicts.end(),
-                                   [&, &why = reason](const auto& each) { return each.reason == why; })->kind;
+    const auto kind =
+        std::find_if(report.verdicts.begin(), report.verdicts.end(), [&, &why = reason](const auto& each) {
+          return each.reason == why;
+        })->kind;
     text += wrap(fmt::format("{} {}: {}", points, compare_word(kind), reason), "", "  ");
   }
   if (report.measured) {

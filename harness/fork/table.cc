@@ -164,8 +164,9 @@ std::string model_of(const Fork& fork) {
       text += fmt::format("n/a: {}\n", term.ns.why());
       continue;
     }
-    const std::string interval = term.low_ns ? fmt::format("{} to {}", format_ns(*term.low_ns), format_ns(*term.high_ns))
-                                             : "n/a: " + term.low_ns.why();
+    const std::string interval = term.low_ns
+                                     ? fmt::format("{} to {}", format_ns(*term.low_ns), format_ns(*term.high_ns))
+                                     : "n/a: " + term.low_ns.why();
     text += fmt::format("{:>9}   {}\n", format_ns(*term.ns), interval);
   }
   text += fmt::format("  R2 {:.4f}; worst error {} on fitted sizes, {} on those held back:\n", model.r_squared,

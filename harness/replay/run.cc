@@ -164,8 +164,8 @@ class Prepare {
     const Prepared prepared = prepare(file, folder_->file("prepared"), plan_.free_running);
     check_fits(prepared);
     const record::CallsAbout& about = file.about();
-    of_.recording = {path_,           file.bytes(), prepared.calls, prepared.processes,       prepared.threads,
-                     about.allocator, about.env,    about.limited,  std::nullopt, std::nullopt, about.recorded};
+    of_.recording = {path_,     file.bytes(),  prepared.calls, prepared.processes, prepared.threads, about.allocator,
+                     about.env, about.limited, std::nullopt,   std::nullopt,       about.recorded};
     if (prepared.unknown_bytes != 0) {
       of_.recording.unknown_blocks = prepared.unknown_blocks;
       of_.recording.unknown_bytes = prepared.unknown_bytes;

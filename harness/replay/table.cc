@@ -68,9 +68,10 @@ std::string why_text(const Replayed& replay) {
   if (!replay.at_least || !replay.at_most) return replay.counts.minor_faults.why();
   using C = record::CallsCounts;
   std::string text;
-  for (const auto& [name, count, unit] :
-       {std::tuple{"faults", &C::minor_faults, Unit::kCount}, {"by kernel", &C::kernel_zeroed_bytes, Unit::kBytes},
-        {"refilled", &C::refilled_bytes, Unit::kBytes}, {"peak", &C::peak_bytes, Unit::kBytes}}) {
+  for (const auto& [name, count, unit] : {std::tuple{"faults", &C::minor_faults, Unit::kCount},
+                                          {"by kernel", &C::kernel_zeroed_bytes, Unit::kBytes},
+                                          {"refilled", &C::refilled_bytes, Unit::kBytes},
+                                          {"peak", &C::peak_bytes, Unit::kBytes}}) {
     const Count& low = (*replay.at_least).*count;
     const Count& high = (*replay.at_most).*count;
     if (!low) continue;
@@ -103,8 +104,9 @@ std::string workloads_text(const Workloads& all) {
   for (const Workload& workload : all.workloads) {
     for (const Replayed& replay : workload.replays) {
       if (replay.counts.minor_faults) continue;
-      text += wrap(fmt::format("{} under {}: {}", workload_name(workload.recording.path), replay.name, why_text(replay)),
-                   "", "  ");
+      text +=
+          wrap(fmt::format("{} under {}: {}", workload_name(workload.recording.path), replay.name, why_text(replay)),
+               "", "  ");
     }
   }
   return text;
@@ -119,8 +121,7 @@ std::string replay_text(const Replay& replay) {
            "", "  ");
   text += "\n" + counts_table(replay).text() + "\n" + times_table(replay).text() + "\n";
   for (const Replayed& each : replay.replays) {
-    if (!each.counts.minor_faults)
-      text += wrap(fmt::format("{}: {}", each.name, why_text(each)), "", "  ");
+    if (!each.counts.minor_faults) text += wrap(fmt::format("{}: {}", each.name, why_text(each)), "", "  ");
     const std::uint64_t failed = each.failed_calls.value_or(0);
     if (failed != 0) text += wrap(fmt::format("{}: {} failed.", each.name, format_counted(failed, "call")), "", "  ");
   }

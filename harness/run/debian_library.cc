@@ -174,8 +174,8 @@ std::string why_not_loaded_here(const std::string& library) {
   if (fs::path(library).filename() == "libc.so.6") return "it is a C library itself";
   ChildCommand command;
   command.program = "/bin/true";
-  command.environment = {{"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_WARN", "yes"}, {"LD_BIND_NOW", "yes"},
-                         {"LD_PRELOAD", library}};
+  command.environment = {
+      {"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_WARN", "yes"}, {"LD_BIND_NOW", "yes"}, {"LD_PRELOAD", library}};
   command.capture = true;
   const ChildResult result = run_child(command, stop_requested);
   end_if_stopped();

@@ -23,8 +23,8 @@ std::optional<double> rate(std::optional<double> ns, std::uint64_t bytes, std::u
 /// Bytes that the process's first operation wrote to: the kernel or the allocator zeroed them, or the program touched
 /// them.
 std::uint64_t written_first(const Point& point, std::uint64_t bytes) {
-  const std::uint64_t zeroed = point.first()->count(Metric::kZeroedBytes).value_or(0) +
-                               page_bytes() * first_operation_faults(point).value_or(0);
+  const std::uint64_t zeroed =
+      point.first()->count(Metric::kZeroedBytes).value_or(0) + page_bytes() * first_operation_faults(point).value_or(0);
   return std::max(zeroed, static_cast<std::uint64_t>(point.touch * static_cast<double>(bytes)));
 }
 
@@ -90,8 +90,7 @@ std::string size_table(const ReportData& data, bool markdown) {
     const auto reused = operation_ns(*point);
     table.add({point->size_bytes, allocator_label(*point), cell(fresh),
                cell(rate(fresh, bytes, written_first(*point, bytes))), cell(first_operation_faults(*point)),
-               cell(reused), cell(rate(reused, bytes, written_later(*point))),
-               cell(operation_faults(*point))});
+               cell(reused), cell(rate(reused, bytes, written_later(*point))), cell(operation_faults(*point))});
   }
   return markdown ? table.markdown(true) : table.text();
 }

@@ -72,7 +72,7 @@ std::string workaround(const ReportData& data, const Markup& markup) {
       std::count_if(data.knobs.begin(), data.knobs.end(), [](const auto& trial) { return bool{trial.effect}; }));
   const std::string how_many = tried == data.knobs.size() ? "Each was tried"
                                : tried == 0               ? "None could be tried"
-                                                          : fmt::format("{} of {} were tried", tried, data.knobs.size());
+                                            : fmt::format("{} of {} were tried", tried, data.knobs.size());
   std::string text =
       markup.prose(fmt::format("{} {}, one operation of {} bytes, touch {:g}, {} thread:",
                                avoided      ? "There is a setting that avoids it."

@@ -103,7 +103,8 @@ TEST(ReportTables, SizesHaveWholeOperationsFreshAndReused) {
           "|   104,857,600 | nobody 1           |  6.00 µs |     n/a |        1 |  80.0 ms |      1.31 |   25,607 |"))
       << table;
   // Where neither calloc nor the program writes to the block, its time has nothing to do with the size.
-  EXPECT_TRUE(has(table, "| other 1.0          |  6.00 µs |     n/a |        1 |    20 ns |       n/a |        0 |")) << table;
+  EXPECT_TRUE(has(table, "| other 1.0          |  6.00 µs |     n/a |        1 |    20 ns |       n/a |        0 |"))
+      << table;
 }
 
 TEST(ReportTables, SettingsHaveTheirEffectOrTheReasonWhyNot) {

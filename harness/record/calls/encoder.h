@@ -65,7 +65,7 @@ class CallEncoder {
     Ranges ranges;
     std::uint64_t newest = 0;  ///< the address of its newest block, and its bytes
     std::uint64_t newest_bytes = 0;
-    std::uint64_t growing = 0;  ///< the address of a block inside realloc
+    std::uint64_t growing = 0;        ///< the address of a block inside realloc
     std::uint64_t growing_bytes = 0;  ///< of a large one
     std::optional<std::uint64_t> growing_block;
   };

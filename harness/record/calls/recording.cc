@@ -164,8 +164,7 @@ void CallsRecording::end_process(std::size_t index) {
 /// Whether its process runs another program by now, or is another's.
 bool CallsRecording::is_replaced(std::size_t index) const {
   const auto begin = processes_.begin() + static_cast<std::ptrdiff_t>(index) + 1;
-  return std::any_of(begin, processes_.end(),
-                     [&](const Process& other) { return other.pid == processes_[index].pid; });
+  return std::any_of(begin, processes_.end(), [&](const Process& other) { return other.pid == processes_[index].pid; });
 }
 
 /// Sees which pages of a process's live blocks are populated. False if its memory is gone, or may not be looked at.

@@ -54,9 +54,9 @@ class CallsRecording {
     std::uint64_t next_ticket = 0;
     std::vector<Ring> rings = {};
     std::vector<CallEncoder::Look> looks = {};  ///< at its live blocks, the last time
-    bool known = false;     ///< the pages of its live blocks are in the events
-    bool over = false;      ///< the process has ended, and all of its calls are encoded
-    std::uint64_t bad = 0;  ///< number of rings whose contents no thread can have written
+    bool known = false;                         ///< the pages of its live blocks are in the events
+    bool over = false;                          ///< the process has ended, and all of its calls are encoded
+    std::uint64_t bad = 0;                      ///< number of rings whose contents no thread can have written
   };
 
   void open_area();
