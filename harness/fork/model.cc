@@ -101,7 +101,7 @@ ForkModel fit_fork_model(const std::vector<ForkPlace>& places) {
     ns.push_back(median(rounds[i]));
   }
   const bool once = std::any_of(rounds.begin(), rounds.end(), [](const auto& each) { return each.size() < 2; });
-  if (once) model.no_interval = "one round does not show how times vary";
+  if (once) model.no_interval = "one round shows no spread";
   const Coefficients found = solve(rows, ns);
   std::array<std::vector<double>, kForkTerms> estimates;
   for (const std::vector<double>& resample : resampled_medians(rounds, kResamples, kSeed)) {

@@ -102,6 +102,7 @@ class Preparation {
   std::uint64_t event_ = 0;
   std::uint64_t time_ = 0;  ///< units
   bool pages_known_ = true;
+  bool says_pages_ = true;         ///< whether they are
   std::uint64_t open_blocks_ = 0;  ///< live blocks with unknown pages
   std::uint64_t open_bytes_ = 0;
   std::uint64_t seen_bytes_ = 0;  ///< of the same blocks: pages that are known
@@ -168,7 +169,9 @@ void Preparation::note_unknown(std::uint32_t slot, std::uint64_t bytes, bool is_
   seen_bytes_ += edited.populated;
 }
 
-/// A block begins to live in a slot, and its populated pages are written: those that the recording knows of.
+/// A block begins to live in a slot, and its populated pages are written: those that the recording knows of. In one
+/// that does not say whether they are known (of another program's trace, or of an earlier version), a block that never
+/// ends counts as written.
 void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   forget_pages(slot);
   Slot& edited = blocks.edit(slot);
@@ -180,8 +183,10 @@ void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_map
     blocks.live_bytes += blocks.edit(slot).populated = bytes;
   } else if (pages_.populated.has(blocks.count)) {
     touch_after(0, blocks.count, slot, bytes);
+  } else if (!says_pages_ && !is_mapping) {
+    touch(slot, bytes, {{0, bytes / page_bytes() + 2}});
   }
-  note_unknown(slot, bytes, is_mapping);
+  if (says_pages_) note_unknown(slot, bytes, is_mapping);
   sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
   blocks.begin(slot);
   ++sums_.calls;
@@ -328,7 +333,9 @@ record::CallsProcess Preparation::own_image() {
 prepared_process Preparation::run() {
   const record::CallsProcess image = own_image();
   pages_ = recorded_pages(file_, process_, blocks.count);
-  pages_known_ = file_.about().processes[process_].pages_known.value_or(true);
+  const std::optional<bool>& known = file_.about().processes[process_].pages_known;
+  says_pages_ = known.has_value();
+  pages_known_ = known.value_or(true);
   bool has_thread = streams_.turn_to(0);
   file_.for_each(process_, [&](const Event& event) {
     if (!has_thread && event.kind != EventKind::kThread) wrong("a call of no thread");
@@ -347,7 +354,9 @@ prepared_process Preparation::run() {
   // No more than the kernel zeroed for the process, without what is known of that.
   const std::uint64_t most = image.zeroed_at_most_bytes.value_or(2 * kAddressSpaceBytes);
   sums_.unknown_bytes += pages_known_ ? open_bytes_ : less(std::min(most, 2 * kAddressSpaceBytes), seen_bytes_);
-  return {blocks.slots(),         threads, streams_.threads(), image.image_zeroed_bytes, image.image_copied_bytes,
+  return {blocks.slots(),           threads,
+          streams_.threads(),       image.image_zeroed_bytes,
+          image.image_copied_bytes, time_ != 0 ? 1U : 0U,
           free_running_ ? 1U : 0U};
 }
 

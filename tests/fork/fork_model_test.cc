@@ -60,7 +60,7 @@ TEST(ForkModel, OneRoundHasNoInterval) {
   std::vector<ForkPlace> all = places(0.02);
   EXPECT_EQ(fit_fork_model(all).no_interval, "");
   all.front().round_ns.resize(1);
-  EXPECT_EQ(fit_fork_model(all).no_interval, "one round does not show how times vary");
+  EXPECT_EQ(fit_fork_model(all).no_interval, "one round shows no spread");
 }
 
 TEST(ForkModel, PredictsWhatItWasNotFittedTo) {

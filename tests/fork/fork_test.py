@@ -109,7 +109,7 @@ def test_a_section_with_few_samples_has_an_interval_and_never_0_ns(small):
 
 def test_one_round_has_no_interval(small):
     assert all(is_na(term["low_ns"]) and is_na(term["high_ns"]) for term in small[0]["model"]["terms"])
-    assert "n/a: one round does not show how times vary" in small[1]
+    assert "n/a: one round shows no spread" in small[1]
 
 
 def test_nothing_over_the_limit_is_populated(small):

@@ -325,10 +325,14 @@ def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
 
 def test_pages_of_a_recording_that_stopped_at_its_limit_are_those_of_the_program(tmp_path):
     found = Recording(tmp_path, PROGRAMS / "touches", "more", TOUCHED, BLOCK, options=["--calls-limit", "1KiB"])
-    assert found.about["limited"] and found.about["processes"][0]["pages_known"]
+    assert found.about["limited"]
     row = found.replay("--allocator", "glibc")["replays"][0]
-    # A page for the header, and one in the middle.
-    assert TOUCHED <= row["counts"]["zero_fill_faults"] <= 2 * TOUCHED + 200, row
+    faults = row["counts"]["zero_fill_faults"]
+    # A page for the header, and one in the middle; bounds, if the program had ended before its calls were read.
+    known = found.about["processes"][0]["pages_known"]
+    least, most = (faults, faults) if known else (row[key]["zero_fill_faults"] for key in ("at_least", "at_most"))
+    assert known != is_na(faults) and least <= 2 * TOUCHED + 200 and most >= TOUCHED, row
+    assert least >= TOUCHED or not known
 
 
 def test_faults_of_a_replay_with_many_threads_lack_only_those_of_the_replay_itself(tmp_path):

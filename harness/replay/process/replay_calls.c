@@ -384,6 +384,7 @@ int main(int argc, char** argv) {
   read_file(&head, sizeof head, 0);
   const uint64_t first = argc == 1 ? 0 : strtoull(argv[2], NULL, 10);
   read_file(&process, sizeof process, sizeof head + first * sizeof process);
+  if (process.timed) follow_recorded_time();
   slots = own_memory(process.slots * sizeof *slots);
   populate_image(process.image_zeroed, process.image_copied);
   struct worker worker = {.number = 0};
