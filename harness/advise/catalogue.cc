@@ -156,7 +156,7 @@ class Maker {
     if (!remedy.preload && std::all_of(remedy.env.begin(), remedy.env.end(), is_set)) return "already set";
     if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";
     const Recorded& recorded = **situation_.recording;
-    if (entry.threads && !recorded.threads) return "the program has one thread";
+    if (entry.threads && !recorded.threads) return "no two threads of a process used the allocator";
     std::vector<std::string> causes;
     for (const record::Cause cause : remedy.causes) {
       const auto share = recorded.share(cause);

@@ -70,7 +70,8 @@ Recording read(const record::Record& record) {
     recorded.calls += calls;
     std::size_t threads = 0;
     for (const record::RecordedThread& thread : process.threads) threads += thread.threads;
-    recorded.threads = recorded.threads || threads > 1;
+    // A process that was seen without its threads may have any number.
+    recorded.threads = recorded.threads || process.threads.empty() || threads > 1;
   }
   recorded.files = files_of(record);
   recorded.tax = record.tax;

@@ -44,7 +44,9 @@ void add_test_cases(const pugi::xml_node& within, std::vector<Reported>& found) 
 
 std::vector<Reported> read_catch2(const std::string& folder) {
   pugi::xml_document whole;
-  const pugi::xml_parse_result result = whole.load_file((folder + "/out.xml").c_str());
+  // Tabs in names stay tabs.
+  const unsigned kept = pugi::parse_default & ~pugi::parse_wconv_attribute;
+  const pugi::xml_parse_result result = whole.load_file((folder + "/out.xml").c_str(), kept);
   if (!result) {
     throw UsageError(fmt::format("the program wrote no results of Catch2: {}", result.description()),
                      "give a program whose main is Catch2's, or passes options on");

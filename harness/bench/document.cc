@@ -1,8 +1,11 @@
 #include "bench/document.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "bench/framework.h"
 #include "bench/verdict.h"
 #include "os/input_file.h"
@@ -50,14 +53,61 @@ Json bench_json(const Report& value) {
   return json;
 }
 
+namespace {
+
+/// Google Benchmark writes NaN and Infinity of counters, which JSON does not have (a rate of 0 events, a division by
+/// 0).
+std::string with_null_for_what_is_no_number(const std::string& text) {
+  std::string json;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char letter = text[at];
+    if (in_string && letter == '\\') {
+      json += letter;
+      if (++at < text.size()) json += text[at];
+      continue;
+    }
+    if (letter == '"') in_string = !in_string;
+    json += letter;
+    if (in_string || letter != ':') continue;
+    const std::size_t value = text.find_first_not_of(" \t", at + 1);
+    const std::size_t end = value == std::string::npos ? value : text.find_first_of(",}\r\n ", value);
+    if (end == std::string::npos) continue;
+    const std::string_view word = std::string_view(text).substr(value, end - value);
+    const std::string_view magnitude = word.substr(word.starts_with('-') ? 1 : 0);
+    for (const std::string_view none : {"NaN", "nan", "Infinity", "inf"}) {
+      if (magnitude != none) continue;
+      json += " null";
+      at = end - 1;
+    }
+  }
+  return json;
+}
+
+/// Of a key that an object has twice, the first: what a program counts may have the name of a key of Google's.
+Json read_google_json(const std::string& path) {
+  std::vector<std::set<std::string>> keys;
+  const std::string text = with_null_for_what_is_no_number(valid_utf8(read_input_file(path)));
+  return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    const auto level = static_cast<std::size_t>(depth);
+    keys.resize(std::max(keys.size(), level + 2));
+    if (event == Json::parse_event_t::object_start) keys[level + 1].clear();
+    return event != Json::parse_event_t::key || keys[level].insert(parsed.get<std::string>()).second;
+  });
+}
+
+}  // namespace
+
 std::vector<Reported> read_google_benchmark(const std::string& folder) {
   // The same readings of the clock are reported: only the rounding of the mean lies between.
   constexpr double kSlack_ns = 100;
   constexpr double kDigits = 1e-6;
   try {
-    const Json whole = read_json_file(folder + "/out.json");
+    const Json whole = read_google_json(folder + "/out.json");
     std::vector<Reported> found;
     for (const Json& each : whole.at("benchmarks")) {
+      // No operation of it was timed.
+      if (!each.at("real_time").is_number()) continue;
       if (each.value("run_type", "iteration") != "iteration" || each.value("error_occurred", false)) continue;
       const std::string unit = each.value("time_unit", "ns");
       const double factor = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;

@@ -6,6 +6,8 @@
 #include <functional>
 #include <set>
 
+#include "base/printable.h"
+
 namespace zerotax::bench {
 namespace {
 
@@ -20,10 +22,11 @@ std::vector<Listed> listed_lines(const std::string& folder, const std::function<
   return found;
 }
 
-/// A line for each, and nothing else but sentences.
+/// A line for each: names may have blanks, commas and quotes, as those of templates have.
 std::vector<Listed> list_google_benchmark(const std::string& folder) {
-  return listed_lines(
-      folder, [](const std::string& line) { return line.find(' ') == std::string::npos ? line : std::string(); });
+  std::vector<Listed> found = listed_lines(folder, [](const std::string& line) { return line; });
+  for (Listed& each : found) each.name = valid_utf8(each.name);
+  return found;
 }
 
 /// "NAME: bench" or, in later versions, "NAME: benchmark", as Rust's own tests have it.
@@ -71,12 +74,15 @@ std::vector<std::string> choose_google_benchmark(const std::vector<std::string>&
 
 std::vector<std::string> choose_criterion(const std::vector<std::string>& choices) { return {pattern_of(choices)}; }
 
-/// Test cases by name in one word: those of several words would have to match all.
+/// Test cases by name in one word: those of several words would have to match all. "exclude:" would leave out, also
+/// between quotes: its first letter is any.
 std::vector<std::string> choose_catch2(const std::vector<std::string>& choices) {
   std::string word;
   std::set<std::string> seen;
   for (const std::string& choice : choices) {
-    if (seen.insert(choice).second) word += (word.empty() ? "\"" : ",\"") + escaped(choice, "\\,\"") + '"';
+    if (!seen.insert(choice).second) continue;
+    const std::string name = choice.starts_with("exclude:") ? "*" + choice.substr(1) : choice;
+    word += (word.empty() ? "\"" : ",\"") + escaped(name, "\\,\"") + '"';
   }
   return {word};
 }
@@ -89,7 +95,7 @@ const std::vector<Framework>& frameworks() {
        .sign = "--benchmark_list_tests",
        .of_real_time = false,
        .usual = {{"--benchmark_min_time=0.1"}},
-       .listing = {"--benchmark_list_tests=true"},
+       .listing = {"--benchmark_list_tests=true", "--benchmark_format=console"},
        .running = {"--benchmark_out={}/out.json", "--benchmark_out_format=json"},
        .env = {},
        .shuffling = {"--benchmark_repetitions=3", "--benchmark_enable_random_interleaving=true"},
@@ -98,6 +104,7 @@ const std::vector<Framework>& frameworks() {
        .words_are_filters = false,
        .valued = {},
        .own = {},
+       .lists_names_alone = true,
        .list = list_google_benchmark,
        .choose = choose_google_benchmark,
        .read = read_google_benchmark},
@@ -144,6 +151,7 @@ const std::vector<Framework>& frameworks() {
                   "--benchmark-confidence-interval",
                   "--benchmark-warmup-time"},
        .own = {"-o", "--out", "-r", "--reporter", "--order", "--rng-seed", "--benchmark-no-analysis"},
+       .lists_names_alone = false,
        .list = list_catch2,
        .choose = choose_catch2,
        .read = read_catch2},
@@ -165,6 +173,7 @@ const std::vector<Framework>& frameworks() {
                   "--output-format"},
        .own = {"--bench", "--test", "--list", "-n", "--noplot", "-s", "--save-baseline", "-b", "--baseline",
                "--load-baseline", "--profile-time"},
+       .lists_names_alone = false,
        .list = list_criterion,
        .choose = choose_criterion,
        .read = read_criterion},

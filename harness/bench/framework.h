@@ -46,7 +46,9 @@ struct Framework {
   std::vector<std::string> valued;     ///< options that the next word belongs to
   std::vector<std::string> own;        ///< options that are left out, because zerotax sets them
 
-  /// What a run of `listing` lists in this folder.
+  bool lists_names_alone;  ///< a listing has no mark of its own: what the program prints is told by asking twice
+
+  /// What a run of `listing` lists in this folder. It may throw as `read` does.
   std::vector<Listed> (*list)(const std::string& folder);
   /// The words that run benchmarks with these choices and no others.
   std::vector<std::string> (*choose)(const std::vector<std::string>& choices);

@@ -90,18 +90,48 @@ void Suite::add_usual(const std::vector<std::string>& words) {
   }
 }
 
-void Suite::ask_for_names() {
+/// What a run lists whose words choose benchmarks. `choices`: those and no others; nothing: as the user chose.
+std::vector<Listed> Suite::listed(const std::optional<std::vector<std::string>>& choices) const {
   const TemporaryFolder folder{"bench"};
   programs::Target target = target_;
+  if (choices) {
+    for (const std::string& word : framework_->choose(*choices)) target.recorded.words.push_back(word);
+  }
   add_words(framework_->listing, folder.path(), target);
   target.output = folder.file("list");
   programs::run_plain(target, remedy());
-  for (const Listed& each : framework_->list(folder.path())) {
-    names_.push_back(each.name);
-    choices_[each.name] = each.choice;
+  return framework_->list(folder.path());
+}
+
+/// Leaves out lines that the program prints beside the names: it prints them when no benchmark is chosen, too, or
+/// prints others when all are chosen by name.
+void Suite::leave_out_prose(std::vector<Listed>& all) const {
+  if (!framework_->lists_names_alone || all.empty()) return;
+  std::vector<std::string> choices;
+  choices.reserve(all.size());
+  for (const Listed& each : all) choices.push_back(each.choice);
+  const auto has = [](const std::vector<Listed>& list, const Listed& wanted) {
+    return std::any_of(list.begin(), list.end(), [&](const Listed& each) { return each.choice == wanted.choice; });
+  };
+  const std::vector<Listed> by_name = listed(choices);
+  std::vector<Listed> of_none;
+  try {
+    of_none = listed(std::vector<std::string>{"no benchmark of zerotax"});
+  } catch (const UsageError&) {
+    // A main of its own may fail then.
+  }
+  std::erase_if(all, [&](const Listed& each) { return !has(by_name, each) || has(of_none, each); });
+}
+
+void Suite::ask_for_names() {
+  std::vector<Listed> all = listed(std::nullopt);
+  leave_out_prose(all);
+  for (const Listed& each : all) {
+    // Benchmarks of one name cannot be run apart: they count as repetitions of one.
+    if (choices_.emplace(each.name, each.choice).second) names_.push_back(each.name);
   }
   if (names_.empty()) {
-    throw UsageError(fmt::format("'{}' lists no benchmark", target.name),
+    throw UsageError(fmt::format("'{}' lists no benchmark", target_.name),
                      "give a program with benchmarks, and a filter that chooses some");
   }
 }

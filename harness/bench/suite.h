@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class Suite {
 
  private:
   void add_usual(const std::vector<std::string>& words);
+  [[nodiscard]] std::vector<Listed> listed(const std::optional<std::vector<std::string>>& choices) const;
+  void leave_out_prose(std::vector<Listed>& all) const;
   void ask_for_names();
   [[nodiscard]] programs::Target target_for(const std::vector<std::string>& names, const Variables& variables,
                                             const std::string& folder) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/distributions.h"
 #include "base/printable.h"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr const char* kMargin = "    ";
 constexpr std::size_t kLabelColumns = 20;
+/// What no more points share is said of each.
+constexpr std::size_t kFewPoints = 2;
 
 std::string header_text(const CompareReport& report) {
   std::string text =
@@ -48,7 +51,18 @@ std::string verdict_word(CompareKind kind, const Palette& palette) {
                  compare_word(kind));
 }
 
-void add_row(Table& table, const CompareReport& report, std::size_t i, const Palette& palette) {
+/// The reasons that several points share, with their number: a table says each once, below.
+std::map<std::string, std::size_t> shared_reasons(const std::vector<CompareVerdict>& verdicts) {
+  std::map<std::string, std::size_t> counts;
+  for (const CompareVerdict& verdict : verdicts) {
+    if (verdict.kind == CompareKind::kInvalid || verdict.kind == CompareKind::kAmbiguous) ++counts[verdict.reason];
+  }
+  std::erase_if(counts, [](const auto& each) { return each.second <= kFewPoints; });
+  return counts;
+}
+
+void add_row(Table& table, const CompareReport& report, std::size_t i, const std::map<std::string, std::size_t>& shared,
+             const Palette& palette) {
   const ComparedPoint& point = report.points[i];
   const CompareVerdict& verdict = report.verdicts[i];
   const auto before = side_ns(point, false);
@@ -71,7 +85,7 @@ void add_row(Table& table, const CompareReport& report, std::size_t i, const Pal
       std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; });
   const bool plain = same_work && (verdict.kind == CompareKind::kSame || verdict.kind == CompareKind::kFaster ||
                                    verdict.kind == CompareKind::kSlower);
-  if (plain) return;
+  if (plain || shared.count(verdict.reason) != 0) return;
   const std::string reason = wrap(verdict.reason, kMargin, kMargin);
   table.note(reason.substr(0, reason.size() - 1));
 }
@@ -156,8 +170,16 @@ std::string compare_text(const CompareReport& report, const Palette& palette) {
                {"ratio", Unit::kText, 6, "", {}, 1, Column::Side::kRight},
                {"interval", Unit::kText, 16},
                {"verdict"}});
-  for (std::size_t i = 0; i < report.points.size(); ++i) add_row(table, report, i, palette);
+  const std::map<std::string, std::size_t> shared = shared_reasons(report.verdicts);
+  for (std::size_t i = 0; i < report.points.size(); ++i) add_row(table, report, i, shared, palette);
   text += "\n" + table.text() + "\n" + wrap(count_text(report.verdicts), "", "");
+  for (const auto& [reason, points] : shared) {
+    const auto kind =
+        std::find_if(report.verdicts.begin(), report.verdicts.end(), [&, &why = reason](const auto& each) {
+          return each.reason == why;
+        })->kind;
+    text += wrap(fmt::format("{} {}: {}", points, compare_word(kind), reason), "", "  ");
+  }
   if (report.measured) {
     text += wrap(fmt::format("ratio: time of NEW / OLD; interval: corrected for {} (Holm), {:g} % false alarms in all",
                              format_counted(report.points.size(), "point"), 100 * report.method.alpha),

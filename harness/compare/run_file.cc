@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -52,6 +54,18 @@ void check_figures(const RunFile& run) {
   }
 }
 
+/// Amounts of memory within 1 %: one machine has some pages more or less after each start, which change no metric.
+bool are_alike(const std::string& what, const std::string& before, const std::string& after) {
+  if (what != "memory_bytes" && what != "swap_bytes" && what != "cgroup_memory_limit_bytes") return false;
+  double one = 0;
+  double other = 0;
+  const auto read = [](const std::string& text, double& number) {
+    const char* const end = text.data() + text.size();
+    return std::from_chars(text.data(), end, number).ptr == end;
+  };
+  return read(before, one) && read(after, other) && std::abs(one - other) <= std::max(one, other) / 100;
+}
+
 bool is_loaded(const Conditions& conditions) {
   return conditions.load && load_level(*conditions.load, conditions.cpus) == LoadLevel::kBusy;
 }
@@ -84,7 +98,7 @@ std::string differing_conditions(const Conditions& before, const Conditions& aft
   std::vector<std::string> differences;
   for (std::size_t i = 0; i < before.fixed.size(); ++i) {
     const auto& [what, value] = before.fixed[i];
-    if (value == after.fixed[i].second) continue;
+    if (value == after.fixed[i].second || are_alike(what, value, after.fixed[i].second)) continue;
     differences.push_back(fmt::format("{}: {} and {}", what, value, after.fixed[i].second));
   }
   if (is_loaded(before) != is_loaded(after)) {

@@ -1,6 +1,7 @@
 #include "fork/model.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "base/units.h"
@@ -99,6 +100,8 @@ ForkModel fit_fork_model(const std::vector<ForkPlace>& places) {
     rows.row(static_cast<Eigen::Index>(i)) = row_of(fitted[i]->facts);
     ns.push_back(median(rounds[i]));
   }
+  const bool once = std::any_of(rounds.begin(), rounds.end(), [](const auto& each) { return each.size() < 2; });
+  if (once) model.no_interval = "one round shows no spread";
   const Coefficients found = solve(rows, ns);
   std::array<std::vector<double>, kForkTerms> estimates;
   for (const std::vector<double>& resample : resampled_medians(rounds, kResamples, kSeed)) {

@@ -170,8 +170,8 @@ Measured<Model> model_of(const ForkModel& fitted, const std::string& no_pages) {
     Term term{fork_terms()[i].key, fork_terms()[i].name, none, none, none};
     if (fitted.known[i]) {
       term.ns = fitted.ns[i];
-      term.low_ns = fitted.interval[i].low;
-      term.high_ns = fitted.interval[i].high;
+      term.low_ns = known_if(fitted.no_interval.empty(), fitted.interval[i].low, fitted.no_interval);
+      term.high_ns = known_if(fitted.no_interval.empty(), fitted.interval[i].high, fitted.no_interval);
     }
     model.terms.push_back(std::move(term));
   }

@@ -160,9 +160,14 @@ std::string model_of(const Fork& fork) {
   std::string text = "cost of fork by what the process has (95 % interval):\n";
   for (const Term& term : model.terms) {
     text += fmt::format("  {:<32} ", term.name);
-    text += term.ns ? fmt::format("{:>9}   {} to {}\n", format_ns(*term.ns), format_ns(*term.low_ns),
-                                  format_ns(*term.high_ns))
-                    : fmt::format("n/a: {}\n", term.ns.why());
+    if (!term.ns) {
+      text += fmt::format("n/a: {}\n", term.ns.why());
+      continue;
+    }
+    const std::string interval = term.low_ns
+                                     ? fmt::format("{} to {}", format_ns(*term.low_ns), format_ns(*term.high_ns))
+                                     : "n/a: " + term.low_ns.why();
+    text += fmt::format("{:>9}   {}\n", format_ns(*term.ns), interval);
   }
   text += fmt::format("  R2 {:.4f}; worst error {} on fitted sizes, {} on those held back:\n", model.r_squared,
                       format_percent(model.worst_fit_error), format_percent(model.worst_held_back_error));

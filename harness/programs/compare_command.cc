@@ -44,8 +44,9 @@ void add_settings(const std::vector<std::string>& env, Target& before, Target& a
 ExitStatus compare(const std::vector<std::string>& words, const std::vector<std::string>& env,
                    std::optional<std::int64_t> pairs, double timeout_s, bool explain, const ExchangeOptions& exchange) {
   const auto [old_words, new_words] = both_commands(words);
-  Target before = target_for(old_words, "", timeout_s);
-  Target after = target_for(new_words, "", timeout_s);
+  std::vector<Target> targets = targets_for({old_words, new_words}, timeout_s);
+  Target& before = targets.front();
+  Target& after = targets.back();
   add_settings(env, before, after);
   const auto count = static_cast<std::size_t>(pairs.value_or(kUsualPairs));
   if (pairs && (*pairs < static_cast<std::int64_t>(fewest_timed_pairs()) || count > kMostPairs)) {

@@ -10,10 +10,12 @@
 #include "base/one_line.h"
 #include "base/printable.h"
 #include "files/temporary_folder.h"
+#include "os/program_file.h"
 #include "os/utc.h"
 #include "record/run.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
+#include "run/program_launch.h"
 
 namespace zerotax::programs {
 namespace {
@@ -165,6 +167,31 @@ std::string last_words(const MeteredCommand& command) {
   return said.empty() ? "" : fmt::format(" ({})", one_line(said));
 }
 
+/// As it ended. Throws UsageError if it was killed.
+CommandRun ended(CommandRun found, const MeteredRun& run, const Target& target, const MeteredCommand& command) {
+  if (run.exited && run.code == 0) return found;
+  const std::string words = last_words(command);
+  if (!run.exited) {
+    throw UsageError(fmt::format("'{}' was {}{}", target.name, end_text(false, run.code), words),
+                     "give a command that ends by itself; it has no terminal, and its standard input is /dev/null");
+  }
+  found.notes.insert(found.notes.begin(), fmt::format("ended with exit status {}{}", run.code, words));
+  return found;
+}
+
+/// The page faults of a program that takes no library: those of all its processes, by the kernel (wait4(2)).
+CommandRun run_outside(const Target& target, MeteredCommand command) {
+  command.environment.assign(target.env.begin(), target.env.end());
+  command.fixed_layout = true;
+  const MeteredRun run = run_to_end(target, command);
+  CommandRun found;
+  found.exit_status = run.code;
+  found.all.all.fill(NotAvailable{"a command " + target.outside + ": page faults alone are counted, from outside"});
+  found.all[Metric::kMinorFaults] = static_cast<std::uint64_t>(run.faults);
+  found.processes[file_name(target.recorded.program)] = found.all;
+  return ended(std::move(found), run, target, command);
+}
+
 }  // namespace
 
 CommandRun run_of(const record::Record& record, const std::string& name) {
@@ -191,16 +218,46 @@ CommandRun run_of(const record::Record& record, const std::string& name) {
   return run;
 }
 
-Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
-                  const std::string& allocator) {
+namespace {
+
+Target described(record::RecordTarget recorded, const std::vector<std::string>& words, const std::string& name,
+                 double timeout_s) {
   Target target;
-  target.recorded = record::resolve_record_target(words, allocator, {});
-  target.allocator = allocator;
+  target.recorded = std::move(recorded);
   // The form in documents; `recorded` holds the words that are run.
   for (const std::string& word : words) target.command.push_back(valid_utf8(word));
   target.name = printable(name.empty() ? file_name(words.front()) : name);
   target.timeout_s = timeout_s;
   return target;
+}
+
+}  // namespace
+
+Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
+                  const std::string& allocator) {
+  Target target = described(record::resolve_record_target(words, allocator, {}), words, name, timeout_s);
+  target.allocator = allocator;
+  return target;
+}
+
+std::vector<Target> targets_for(const std::vector<std::vector<std::string>>& commands, double timeout_s) {
+  std::string why;
+  for (const std::vector<std::string>& words : commands) {
+    if (why.empty()) why = why_outside_only(resolve_program(words.front()));
+  }
+  std::vector<Target> targets;
+  for (const std::vector<std::string>& words : commands) {
+    if (why.empty()) {
+      targets.push_back(target_for(words, "", timeout_s));
+      continue;
+    }
+    record::RecordTarget plain;
+    plain.words = words;
+    plain.program = resolve_program(words.front());
+    targets.push_back(described(std::move(plain), words, "", timeout_s));
+    targets.back().outside = why;
+  }
+  return targets;
 }
 
 CommandRun run_once(const Target& target) {
@@ -212,6 +269,7 @@ CommandRun run_once(const Target& target) {
 CommandRun run_once(const Target& target, record::RecordArena& arena) {
   const TemporaryFolder folder{"programs"};
   MeteredCommand command = command_of(target, folder);
+  if (!target.outside.empty()) return run_outside(target, command);
   command.environment = record::recorded_command(target.recorded, arena).environment;
   for (auto& [key, value] : command.environment) {
     if (key == "LD_PRELOAD" && !target.preload.empty()) value += ":" + target.preload;
@@ -223,14 +281,7 @@ CommandRun run_once(const Target& target, record::RecordArena& arena) {
   const record::Record record = record_result(target.recorded, record::foreground_result(run), arena, started);
   CommandRun found;
   if (run.exited) found = run_of(record, target.name);
-  if (run.exited && run.code == 0) return found;
-  const std::string words = last_words(command);
-  if (!run.exited) {
-    throw UsageError(fmt::format("'{}' was {}{}", target.name, end_text(false, run.code), words),
-                     "give a command that ends by itself; it has no terminal, and its standard input is /dev/null");
-  }
-  found.notes.insert(found.notes.begin(), fmt::format("ended with exit status {}{}", run.code, words));
-  return found;
+  return ended(std::move(found), run, target, command);
 }
 
 MeteredRun run_plain(const Target& target, const std::string& remedy) {

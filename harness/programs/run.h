@@ -17,12 +17,16 @@ struct Target : Command {
   std::string folder;     ///< in which it runs; empty: where we do
   std::string output;     ///< a file that gets its output; empty: none
   std::string preload;    ///< a library beside the recorder; empty: none
+  std::string outside;    ///< why it is counted from outside, as in "is statically linked"; empty: it is recorded
 };
 
 /// Finds the program of a command, and the allocator it is to run under (empty: its own). Throws UsageError if it
 /// cannot be recorded.
 Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
                   const std::string& allocator = "");
+
+/// The same of commands that are compared: if one of them takes no library, all are counted from outside.
+std::vector<Target> targets_for(const std::vector<std::vector<std::string>>& commands, double timeout_s);
 
 /// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError
 /// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.

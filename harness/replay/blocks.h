@@ -12,6 +12,7 @@ namespace zerotax::replay {
 struct Slot {
   std::uint64_t bytes = 0;      ///< size of the block; of an unused slot: 1 + the slot that became unused before it
   std::uint64_t populated = 0;  ///< bytes with populated pages
+  std::uint64_t unknown = 0;    ///< bytes of pages that may be populated, if the process's end was not seen
   std::uint32_t returns = 0;    ///< times that pages of the block were returned
   std::uint32_t turns = 0;      ///< operations on the slot so far
   bool mapped = false;          ///< the program mapped the block for itself

@@ -7,10 +7,11 @@
 
 namespace zerotax::replay {
 
-ZEROTAX_FIELDS(Replayed, allocator, counts, failed_calls, user_ns, system_ns, wall_ns, as_recorded)
+ZEROTAX_FIELDS(Replayed, allocator, counts, at_least, at_most, failed_calls, user_ns, system_ns, wall_ns, as_recorded)
 ZEROTAX_FIELDS(Errors, minor_faults, zero_fill_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes,
                zeroed_bytes, redundant_zeroed_bytes, mapping_calls, peak_bytes)
-ZEROTAX_FIELDS(Recording, path, bytes, calls, processes, threads, allocator, env, limited, counts)
+ZEROTAX_FIELDS(Recording, path, bytes, calls, processes, threads, allocator, env, limited, unknown_blocks,
+               unknown_bytes, counts)
 ZEROTAX_FIELDS(Workload, recording, order, replays, errors, prediction, complete)
 ZEROTAX_FIELDS_WRITTEN(Replay, schema, zerotax_version, started, environment, command, recording, order, replays,
                        errors, prediction, complete)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/less.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "os/page.h"
@@ -75,7 +76,17 @@ class Preparation {
     const auto slot = age < blocks.count ? blocks.find(blocks.count - 1 - age) : std::nullopt;
     return slot && blocks.slot(*slot).mapped;
   }
-  void forget_pages(std::uint32_t slot) { blocks.live_bytes -= std::exchange(blocks.edit(slot).populated, 0); }
+  void forget_pages(std::uint32_t slot) {
+    const std::uint64_t populated = std::exchange(blocks.edit(slot).populated, 0);
+    blocks.live_bytes -= populated;
+    // A child of fork ends blocks of its parent, too.
+    const std::uint64_t unknown = std::exchange(blocks.edit(slot).unknown, 0);
+    if (unknown == 0 || open_blocks_ == 0) return;
+    --open_blocks_;
+    open_bytes_ = less(open_bytes_, unknown);
+    seen_bytes_ = less(seen_bytes_, populated);
+  }
+  void note_unknown(std::uint32_t slot, std::uint64_t bytes, bool is_mapping);
   [[nodiscard]] std::uint32_t slot_of(std::uint64_t age) const;
   void check_size(std::uint64_t bytes) const;
   std::uint32_t take(std::uint64_t age);
@@ -90,6 +101,11 @@ class Preparation {
   std::uint64_t forks_ = 0;
   std::uint64_t event_ = 0;
   std::uint64_t time_ = 0;  ///< units
+  bool pages_known_ = true;
+  bool says_pages_ = true;         ///< whether they are
+  std::uint64_t open_blocks_ = 0;  ///< live blocks with unknown pages
+  std::uint64_t open_bytes_ = 0;
+  std::uint64_t seen_bytes_ = 0;  ///< of the same blocks: pages that are known
 };
 
 void Preparation::check_size(std::uint64_t bytes) const {
@@ -140,8 +156,22 @@ void Preparation::ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes) {
   });
 }
 
-/// A block begins to live in a slot, and its populated pages are written. If the recording stopped before a large block
-/// ended, they are unknown, and all of it counts as written; a mapping of the program then counts as not written.
+/// If the process's end was not seen, pages of a block that never ends are written that no note has.
+void Preparation::note_unknown(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
+  const bool has_note = pages_.populated.has(blocks.count);
+  if (bytes < record::kPagedBytes && !is_mapping) return;
+  if (pages_known_ && (has_note || is_mapping)) return;
+  Slot& edited = blocks.edit(slot);
+  edited.unknown = less(page_ceiling(bytes), edited.populated);
+  if (edited.unknown == 0) return;
+  ++open_blocks_;
+  open_bytes_ += edited.unknown;
+  seen_bytes_ += edited.populated;
+}
+
+/// A block begins to live in a slot, and its populated pages are written: those that the recording knows of. In one
+/// that does not say whether they are known (of another program's trace, or of an earlier version), a block that never
+/// ends counts as written.
 void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   forget_pages(slot);
   Slot& edited = blocks.edit(slot);
@@ -153,9 +183,10 @@ void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_map
     blocks.live_bytes += blocks.edit(slot).populated = bytes;
   } else if (pages_.populated.has(blocks.count)) {
     touch_after(0, blocks.count, slot, bytes);
-  } else if (!is_mapping) {
+  } else if (!says_pages_ && !is_mapping) {
     touch(slot, bytes, {{0, bytes / page_bytes() + 2}});
   }
+  if (says_pages_) note_unknown(slot, bytes, is_mapping);
   sums_.peak_bytes = std::max(sums_.peak_bytes, blocks.live_bytes);
   blocks.begin(slot);
   ++sums_.calls;
@@ -302,6 +333,9 @@ record::CallsProcess Preparation::own_image() {
 prepared_process Preparation::run() {
   const record::CallsProcess image = own_image();
   pages_ = recorded_pages(file_, process_, blocks.count);
+  const std::optional<bool>& known = file_.about().processes[process_].pages_known;
+  says_pages_ = known.has_value();
+  pages_known_ = known.value_or(true);
   bool has_thread = streams_.turn_to(0);
   file_.for_each(process_, [&](const Event& event) {
     if (!has_thread && event.kind != EventKind::kThread) wrong("a call of no thread");
@@ -316,7 +350,13 @@ prepared_process Preparation::run() {
   const std::uint64_t threads = streams_.finish();
   sums_.threads += streams_.threads();
   ++sums_.processes;
-  return {blocks.slots(),         threads, streams_.threads(), image.image_zeroed_bytes, image.image_copied_bytes,
+  sums_.unknown_blocks += open_blocks_;
+  // No more than the kernel zeroed for the process, without what is known of that.
+  const std::uint64_t most = image.zeroed_at_most_bytes.value_or(2 * kAddressSpaceBytes);
+  sums_.unknown_bytes += pages_known_ ? open_bytes_ : less(std::min(most, 2 * kAddressSpaceBytes), seen_bytes_);
+  return {blocks.slots(),           threads,
+          streams_.threads(),       image.image_zeroed_bytes,
+          image.image_copied_bytes, time_ != 0 ? 1U : 0U,
           free_running_ ? 1U : 0U};
 }
 

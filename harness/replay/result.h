@@ -19,6 +19,9 @@ using Count = Measured<std::uint64_t>;
 struct Replayed {
   Json allocator;
   record::CallsCounts counts;
+  // Where pages that the program wrote to are unknown, and `counts` lack what depends on them.
+  std::optional<record::CallsCounts> at_least;
+  std::optional<record::CallsCounts> at_most;
   Count failed_calls;
   Measured<std::int64_t> user_ns;
   Measured<std::int64_t> system_ns;
@@ -51,6 +54,8 @@ struct Recording {
   std::string allocator;
   std::vector<std::string> env;
   bool limited = false;
+  std::optional<std::uint64_t> unknown_blocks;  ///< whose pages are not all known
+  std::optional<std::uint64_t> unknown_bytes;   ///< at most, that a replay does not write to and the program did
   record::CallsCounts counts;
 };
 

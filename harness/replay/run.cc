@@ -15,9 +15,11 @@
 #include "base/error.h"
 #include "base/less.h"
 #include "base/names.h"
+#include "base/size.h"
 #include "base/units.h"
 #include "files/temporary_folder.h"
 #include "os/memory.h"
+#include "os/page.h"
 #include "programs/run.h"
 #include "run/allocators.h"
 #include "run/experiment.h"
@@ -76,6 +78,31 @@ record::CallsCounts counts_of(const programs::CommandRun& run, std::uint64_t own
           all[Metric::kPeak]};
 }
 
+/// Of what depends on pages that are unknown: a replay, which does not write to them, counts the least, and with all of
+/// them it would count the most.
+void bound_counts(const Recording& recording, Replayed& row) {
+  constexpr std::uint64_t kLittle = std::uint64_t{64} << 10;
+  const std::uint64_t unknown = recording.unknown_bytes.value_or(0);
+  if (unknown <= kLittle) return;
+  const NotAvailable why{"which pages the recorded program wrote to is not known"};
+  row.at_least = row.at_most = row.counts;
+  using C = record::CallsCounts;
+  for (const auto& [count, unit] : {std::pair{&C::minor_faults, std::uint64_t{page_bytes()}},
+                                    {&C::zero_fill_faults, page_bytes()},
+                                    {&C::kernel_zeroed_bytes, 1},
+                                    {&C::refilled_bytes, 1},
+                                    {&C::peak_bytes, 1}}) {
+    if (!(row.counts.*count)) continue;
+    Count& most = (*row.at_most).*count;
+    if (unknown < kAddressSpaceBytes) {
+      *most += unknown / unit;
+    } else {
+      most = why;
+    }
+    row.counts.*count = why;
+  }
+}
+
 bool is_as_recorded(const Allocator& allocator, const programs::CommandRun& run, const Recording& recording) {
   std::vector<std::string> env;
   for (const auto& [key, value] : allocator.env) env.push_back(fmt::format("{}={}", key, value));
@@ -93,6 +120,7 @@ void replay_once(const Allocator& allocator, const std::string& prepared, const 
   if (said.processes == 0) throw UsageError("it ended before its calls did", "");
   row.failed_calls = said.failed;
   row.counts = counts_of(counted, said.own_faults);
+  bound_counts(recording, row);
   row.as_recorded = is_as_recorded(allocator, counted, recording);
   if (!plan.times) {
     row.user_ns = row.system_ns = row.wall_ns = NotAvailable{"no times were asked for"};
@@ -136,8 +164,12 @@ class Prepare {
     const Prepared prepared = prepare(file, folder_->file("prepared"), plan_.free_running);
     check_fits(prepared);
     const record::CallsAbout& about = file.about();
-    of_.recording = {path_,           file.bytes(), prepared.calls, prepared.processes, prepared.threads,
-                     about.allocator, about.env,    about.limited,  about.recorded};
+    of_.recording = {path_,     file.bytes(),  prepared.calls, prepared.processes, prepared.threads, about.allocator,
+                     about.env, about.limited, std::nullopt,   std::nullopt,       about.recorded};
+    if (prepared.unknown_bytes != 0) {
+      of_.recording.unknown_blocks = prepared.unknown_blocks;
+      of_.recording.unknown_bytes = prepared.unknown_bytes;
+    }
     return folder_->file("prepared");
   }
   void drop() { folder_.reset(); }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "base/units.h"
 #include "base/wrap.h"
 #include "replay/result.h"
@@ -61,6 +63,27 @@ std::string matrix(const Workloads& all, const char* heading, Unit unit, Value v
   return fmt::format("{}\n{}\n", heading, table.text());
 }
 
+/// "206 to 4,409 faults, 800 KiB to 17.2 MiB by kernel, ...", or why nothing was counted.
+std::string why_text(const Replayed& replay) {
+  if (!replay.at_least || !replay.at_most) return replay.counts.minor_faults.why();
+  using C = record::CallsCounts;
+  std::string text;
+  for (const auto& [name, count, unit] : {std::tuple{"faults", &C::minor_faults, Unit::kCount},
+                                          {"by kernel", &C::kernel_zeroed_bytes, Unit::kBytes},
+                                          {"refilled", &C::refilled_bytes, Unit::kBytes},
+                                          {"peak", &C::peak_bytes, Unit::kBytes}}) {
+    const Count& low = (*replay.at_least).*count;
+    const Count& high = (*replay.at_most).*count;
+    if (!low) continue;
+    const auto words = [per = unit](std::uint64_t number) {
+      return per == Unit::kCount ? format_count(number) : format_size(number);
+    };
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name,
+                        high ? words(*low) + " to " + words(*high) : "at least " + words(*low));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string zeros_text(const Workloads& all) {
@@ -81,9 +104,9 @@ std::string workloads_text(const Workloads& all) {
   for (const Workload& workload : all.workloads) {
     for (const Replayed& replay : workload.replays) {
       if (replay.counts.minor_faults) continue;
-      text += wrap(fmt::format("{} under {}: {}", workload_name(workload.recording.path), replay.name,
-                               replay.counts.minor_faults.why()),
-                   "", "  ");
+      text +=
+          wrap(fmt::format("{} under {}: {}", workload_name(workload.recording.path), replay.name, why_text(replay)),
+               "", "  ");
     }
   }
   return text;
@@ -98,8 +121,7 @@ std::string replay_text(const Replay& replay) {
            "", "  ");
   text += "\n" + counts_table(replay).text() + "\n" + times_table(replay).text() + "\n";
   for (const Replayed& each : replay.replays) {
-    if (!each.counts.minor_faults)
-      text += wrap(fmt::format("{}: {}", each.name, each.counts.minor_faults.why()), "", "  ");
+    if (!each.counts.minor_faults) text += wrap(fmt::format("{}: {}", each.name, why_text(each)), "", "  ");
     const std::uint64_t failed = each.failed_calls.value_or(0);
     if (failed != 0) text += wrap(fmt::format("{}: {} failed.", each.name, format_counted(failed, "call")), "", "  ");
   }

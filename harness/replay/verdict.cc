@@ -44,25 +44,30 @@ std::string sentence(const Errors& errors, const std::string& allocator) {
       {"memory zeroed by the kernel", &errors.kernel_zeroed_bytes},
       {"refilled memory", &errors.refilled_bytes},
       {"memory zeroed by the allocator", &errors.zeroed_bytes},
+      {"of it redundantly", &errors.redundant_zeroed_bytes},
       {"peak memory", &errors.peak_bytes}};
   std::vector<std::string> words;
+  std::vector<std::string> unknown;
   for (const auto& [name, error] : rows) {
-    if (*error)
+    if (*error) {
       words.push_back(**error == 0 ? fmt::format("{} 0", name) : fmt::format("{} {:+.1f} %", name, **error * 100));
+    } else {
+      unknown.emplace_back(name);
+    }
   }
   if (words.empty()) {
     return fmt::format("How well replay predicts is unknown: nothing was counted under {}, as recorded: {}.", allocator,
                        errors.zero_fill_faults.why());
   }
-  return fmt::format("Replay under {}, as recorded, differs from the recorded run by: {}.", allocator,
-                     fmt::join(words, ", "));
+  return fmt::format("Replay under {}, as recorded, differs from the recorded run by: {}{}{}.", allocator,
+                     fmt::join(words, ", "), unknown.empty() ? "" : "; unknown: ", fmt::join(unknown, ", "));
 }
 
 }  // namespace
 
 bool any_failed(const Workload& workload) {
   return std::any_of(workload.replays.begin(), workload.replays.end(),
-                     [](const Replayed& each) { return !each.counts.minor_faults; });
+                     [](const Replayed& each) { return !each.failed_calls; });
 }
 
 std::string short_name(const Replayed& replay) { return replay.name.substr(0, replay.name.find(' ')); }
@@ -111,7 +116,17 @@ void add_sentence(Workloads& all) {
 void add_verdict(Workload& workload) {
   const auto same = std::find_if(workload.replays.begin(), workload.replays.end(),
                                  [](const Replayed& each) { return each.as_recorded; });
-  if (workload.recording.limited) {
+  const Recording& recording = workload.recording;
+  const bool is_bounded = std::any_of(workload.replays.begin(), workload.replays.end(),
+                                      [](const Replayed& each) { return each.at_least.has_value(); });
+  if (is_bounded) {
+    workload.prediction = fmt::format(
+        "How well replay predicts is unknown: the end of a process was not seen (it was killed, or the recording "
+        "stopped before), so that {} may have pages that it wrote to and a replay does not.",
+        recording.unknown_blocks.value_or(0) == 0
+            ? "the program's data"
+            : fmt::format("{}", format_counted(*recording.unknown_blocks, "large block")));
+  } else if (workload.recording.limited) {
     workload.prediction =
         "How well replay predicts is unknown: the recording stopped at --calls-limit, and the recorded run went on.";
   } else if (workload.recording.allocator.empty()) {

@@ -152,9 +152,12 @@ void check_is_named(const Allocator& allocator, const std::string& known_as) {
 
 void check_variable(const std::string& key, const std::string& allocator) {
   if (key == "LD_PRELOAD") {
-    throw UsageError(
-        "--env cannot set LD_PRELOAD: zerotax sets it itself",
-        fmt::format("name the library as an allocator, as in --allocator {}=PATH where the command has it", allocator));
+    // The sides of compare, which has no --allocator.
+    const bool is_side = allocator == "old" || allocator == "new";
+    throw UsageError("--env cannot set LD_PRELOAD: zerotax sets it itself",
+                     is_side ? fmt::format("give the library's path as {}, or of commands: env LD_PRELOAD=PATH COMMAND",
+                                           allocator == "old" ? "OLD" : "NEW")
+                             : fmt::format("name the library as an allocator, as in --allocator {}=PATH", allocator));
   }
   if (key.starts_with("ZEROTAX_")) {
     throw UsageError(

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/one_line.h"
 #include "files/cache_folder.h"
 #include "files/output_file.h"
 #include "os/elf_file.h"
@@ -166,6 +167,26 @@ std::optional<fs::path> folder_of(const std::optional<std::string>& library) {
 /// What was built for an older C library runs with a newer one, and the probe was built with this system's.
 bool is_newer(const About& about) { return version_pair(about.libc_version) > version_pair(::gnu_get_libc_version()); }
 
+/// What a library lacks where this system's loader preloads it, as the loader says; empty if it lacks nothing. With
+/// LD_TRACE_LOADED_OBJECTS the loader binds every symbol, and runs no code of the library (ld.so(8)).
+std::string why_not_loaded_here(const std::string& library) {
+  // Another C library fits its own loader alone.
+  if (fs::path(library).filename() == "libc.so.6") return "it is a C library itself";
+  ChildCommand command;
+  command.program = "/bin/true";
+  command.environment = {
+      {"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_WARN", "yes"}, {"LD_BIND_NOW", "yes"}, {"LD_PRELOAD", library}};
+  command.capture = true;
+  const ChildResult result = run_child(command, stop_requested);
+  end_if_stopped();
+  if (result.end != ChildResult::End::kExited) return "the loader could not be asked";
+  if (!result.errors.empty()) return one_line(result.errors.substr(0, result.errors.find('\n')));
+  const std::size_t missing = result.output.find(" => not found");
+  if (missing == std::string::npos) return "";
+  const std::size_t line = result.output.rfind('\n', missing) + 1;
+  return one_line(result.output.substr(line, missing - line)) + " is not there";
+}
+
 bool is_package_name(const std::string& name) {
   return name.size() > 1 && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-.") == std::string::npos &&
          name.front() != '.' && name.front() != '-';
@@ -216,8 +237,10 @@ std::string debian_library(const std::string& word) {
 void check_loads_here(const std::optional<std::string>& library) {
   const auto folder = folder_of(library);
   if (!folder || !is_newer(read_about(*folder))) return;
-  throw UsageError(fmt::format("{} may need the C library of its release, and a program runs with this system's",
-                               folder->filename().string()),
+  const std::string why = why_not_loaded_here(*library);
+  if (why.empty()) return;
+  throw UsageError(fmt::format("{} needs the C library of its release, and a program runs with this system's ({})",
+                               folder->filename().string(), why),
                    "take a package of this system's release or an older one, or measure it with run, study, thresholds "
                    "or check");
 }

@@ -53,8 +53,9 @@ void check_takes_preload(const std::string& program, const char* cannot) {
   if (why.empty()) return;
   throw UsageError(
       fmt::format("'{}' cannot {}: it {}", program, cannot, why),
-      "give a dynamically linked program for glibc and this machine that needs no extra privileges, or sample "
-      "it without recording: zerotax profile -- COMMAND");
+      "give a dynamically linked program for glibc and this machine that needs no extra privileges" +
+          (why_outside_only(program).empty() ? std::string(", or sample it: zerotax profile -- COMMAND")
+                                             : ", or watch this one from outside: zerotax record -- COMMAND"));
 }
 
 std::string project_library(const std::string& file) {

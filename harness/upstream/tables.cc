@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "judge/points.h"
+#include "os/page.h"
 #include "point/operation_cost.h"
 #include "upstream/report.h"
 
@@ -14,8 +15,24 @@ namespace zerotax::upstream {
 
 namespace {
 
-std::optional<double> rate(std::optional<double> ns, std::uint64_t bytes) {
-  return ns && *ns > 0 ? std::optional(static_cast<double>(bytes) / *ns) : std::nullopt;
+/// GB/s of an operation that wrote to most of its bytes. Nothing of another, which no memory's speed bounds.
+std::optional<double> rate(std::optional<double> ns, std::uint64_t bytes, std::uint64_t written) {
+  return ns && *ns > 0 && written >= bytes / 2 ? std::optional(static_cast<double>(bytes) / *ns) : std::nullopt;
+}
+
+/// Bytes that the process's first operation wrote to: the kernel or the allocator zeroed them, or the program touched
+/// them.
+std::uint64_t written_first(const Point& point, std::uint64_t bytes) {
+  const std::uint64_t zeroed =
+      point.first()->count(Metric::kZeroedBytes).value_or(0) + page_bytes() * first_operation_faults(point).value_or(0);
+  return std::max(zeroed, static_cast<std::uint64_t>(point.touch * static_cast<double>(bytes)));
+}
+
+/// The same of a later operation, whose memory may be populated before.
+std::uint64_t written_later(const Point& point) {
+  const std::uint64_t faulted = page_bytes() * operation_faults(point).value_or(0);
+  return point.count(Metric::kZeroedBytes).value_or(0) +
+         std::max(point.count(Metric::kKernelZeroedBytes).value_or(0), faulted);
 }
 
 template <typename T>
@@ -71,9 +88,9 @@ std::string size_table(const ReportData& data, bool markdown) {
     const std::uint64_t bytes = point->count(Metric::kRequestedBytes).value_or(point->size_bytes);
     const auto fresh = first_operation_ns(*point);
     const auto reused = operation_ns(*point);
-    table.add({point->size_bytes, allocator_label(*point), cell(fresh), cell(rate(fresh, bytes)),
-               cell(first_operation_faults(*point)), cell(reused), cell(rate(reused, bytes)),
-               cell(operation_faults(*point))});
+    table.add({point->size_bytes, allocator_label(*point), cell(fresh),
+               cell(rate(fresh, bytes, written_first(*point, bytes))), cell(first_operation_faults(*point)),
+               cell(reused), cell(rate(reused, bytes, written_later(*point))), cell(operation_faults(*point))});
   }
   return markdown ? table.markdown(true) : table.text();
 }

@@ -68,10 +68,17 @@ std::string workaround(const ReportData& data, const Markup& markup) {
   const bool avoided = std::any_of(data.knobs.begin(), data.knobs.end(), [](const KnobTrial& trial) {
     return trial.effect && trial.effect->avoids.value_or(false);
   });
+  const auto tried = static_cast<std::size_t>(
+      std::count_if(data.knobs.begin(), data.knobs.end(), [](const auto& trial) { return bool{trial.effect}; }));
+  const std::string how_many = tried == data.knobs.size() ? "Each was tried"
+                               : tried == 0               ? "None could be tried"
+                                            : fmt::format("{} of {} were tried", tried, data.knobs.size());
   std::string text =
-      markup.prose(fmt::format("{} Each was tried, one operation of {} bytes, touch {:g}, {} thread:",
-                               avoided ? "There is a setting that avoids it." : "No setting that we know of avoids it.",
-                               format_count(data.size_bytes), table_touch(data), table_thread(data)));
+      markup.prose(fmt::format("{} {}, one operation of {} bytes, touch {:g}, {} thread:",
+                               avoided      ? "There is a setting that avoids it."
+                               : tried == 0 ? "Whether a setting avoids it is unknown."
+                                            : "No setting that was tried avoids it.",
+                               how_many, format_count(data.size_bytes), table_touch(data), table_thread(data)));
   return text + "\n" + table;
 }
 

@@ -76,18 +76,28 @@ void ReportSession::try_knobs(ReportData& data) const {
   if (own != nullptr) data.without = effect_of(*own);
   const auto knobs = entries_about(name, &Project::knobs, data.finding);
   if (knobs.empty()) return;
-  say_step("trying " + format_counted(knobs.size(), "setting"));
+  const std::string version = data.subject.version.value_or("");
+  const auto is_too_new = [&](const ProjectKnob& knob) {
+    return knob.since && !version.empty() && is_older(version, *knob.since);
+  };
+  const auto too_new = static_cast<std::size_t>(std::count_if(knobs.begin(), knobs.end(), is_too_new));
+  say_step("trying " + format_counted(knobs.size() - too_new, "setting"));
   std::vector<Allocator> variants(knobs.size(), request_.subject);
+  std::vector<Allocator> tried;
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     for (const auto& [key, value] : knobs[i].env) variants[i].env[key] = value;
     variants[i].name += fmt::format("#{}", i + 1);
+    if (!is_too_new(knobs[i])) tried.push_back(variants[i]);
   }
-  Plan plan = plan_of(variants);
+  Plan plan = plan_of(tried);
   add_points(plan, axes_of(data), kReportRepeats);
-  const std::vector<Point> points = run(std::move(plan));
+  const std::vector<Point> points = tried.empty() ? std::vector<Point>{} : run(std::move(plan));
   const std::vector<AllocatorFindings> found = find_findings(points);
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     KnobTrial trial{knobs[i], NotAvailable{"not measured"}};
+    if (is_too_new(knobs[i])) {
+      trial.effect = NotAvailable{fmt::format("not tried: available from {} on; this is {}", *knobs[i].since, version)};
+    }
     const Point* point = point_at(points, variants[i].name, case_of(data.finding), data.size_bytes, table_touch(data),
                                   table_thread(data));
     if (point != nullptr && point->is_ok()) {

@@ -23,7 +23,6 @@
 #include "replay/document.h"
 #include "replay/run.h"
 #include "run/c_compiler.h"
-#include "run/debian_library.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
@@ -77,7 +76,7 @@ std::size_t blocks_in(const std::vector<WorkloadCall>& calls) {
 std::optional<std::int64_t> faults_said(const std::string& line) {
   std::size_t made = 0;
   long long faults = 0;
-  if (std::sscanf(line.c_str(), "%zu calls, %lld page faults", &made, &faults) != 2) return std::nullopt;
+  if (std::sscanf(line.c_str(), "%zu steps, %lld page faults", &made, &faults) != 2) return std::nullopt;
   return faults;
 }
 
@@ -93,7 +92,6 @@ class Evaluator {
 
   /// Throws UsageError if it does not end well, Stop.
   std::int64_t faults(const std::vector<WorkloadCall>& calls, const Allocator& allocator) {
-    check_loads_here(allocator.preload);
     const std::string_view bytes{reinterpret_cast<const char*>(calls.data()), calls.size() * sizeof(WorkloadCall)};
     write_file(folder_.file("calls"), std::string(bytes));
     MeteredCommand command;
@@ -132,14 +130,14 @@ std::optional<std::vector<WorkloadCall>> reduce(const std::vector<WorkloadCall>&
   const std::int64_t enough = std::min(whole / 2, kEnoughExcess);
   if (enough < kLeastExcess) return std::nullopt;
   Item item;
-  item.label = fmt::format("looking for the fewest of {}", format_counted(calls.size(), "call"));
+  item.label = fmt::format("looking for the fewest of {}", format_counted(calls_in(calls), "call"));
   std::vector<bool> kept;
   item.measure = [&](const Say& say) {
     std::size_t tries = 0;
     kept = shortest(count, kMostTries, [&](const std::vector<bool>& some) {
       end_if_stopped();
       const std::vector<WorkloadCall> left = calls_of(calls, units, some);
-      say(fmt::format("{} at try {}", format_counted(left.size(), "call"), ++tries));
+      say(fmt::format("{} at try {}", format_counted(calls_in(left), "call"), ++tries));
       return excess(left) - nothing >= enough;
     });
   };
@@ -183,9 +181,10 @@ std::string report_text(const std::string& recording, const replay::Workload& wo
   const ReproducerRun& blamed = made.blamed;
   std::string text = fmt::format("# {}\n\n", markdown_escaped(made.title));
   text += fmt::format(
-      "A recorded program makes {}. Of these, {} show it; `reproducer.c` makes them, and needs a C compiler alone:\n\n"
+      "A recorded program makes {}. Of these, {} {} enough; `reproducer.c` makes {}, and needs a C compiler alone:\n\n"
       "{}\n",
-      format_counted(workload.recording.calls, "call"), format_counted(calls, "line"),
+      format_counted(workload.recording.calls, "call"), format_count(calls), calls == 1 ? "is" : "are",
+      calls == 1 ? "it" : "them",
       markdown_block(fmt::format("cc -O2 -o reproducer reproducer.c\n{}./reproducer\n./reproducer\n",
                                  blamed.preload ? fmt::format("LD_PRELOAD={} ", shell_word(*blamed.preload)) : ""),
                      "sh"));
@@ -198,9 +197,9 @@ std::string report_text(const std::string& recording, const replay::Workload& wo
                             markdown_escaped(file_name(recording)), markdown_block(replay::workloads_text(all), ""));
 }
 
-/// With what the whole recording does under both.
-void write_folder(const WorkloadRequest& request, std::size_t calls, const Reproduced& made,
-                  const std::vector<Allocator>& both) {
+/// With what the whole recording does under both. Returns the number of its calls.
+std::uint64_t write_folder(const WorkloadRequest& request, std::size_t calls, const Reproduced& made,
+                           const std::vector<Allocator>& both) {
   replay::Plan plan;
   plan.allocators = both;
   plan.timeout_s = request.timeout_s;
@@ -212,6 +211,7 @@ void write_folder(const WorkloadRequest& request, std::size_t calls, const Repro
   write_file(request.out + "/reproducer.c", made.source);
   write_file(request.out + "/replay.json", json_text(replay::replay_json({head, workload})));
   write_file(request.out + "/report.md", report_text(request.recording, workload, calls, made));
+  return workload.recording.calls;
 }
 
 std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
@@ -238,19 +238,19 @@ ExitStatus report_workload(const WorkloadRequest& request) {
     return ExitStatus::kFinding;
   }
   if (shown->size() > kMostCalls) {
-    print_text("no report was written: the fewest calls found that show it are {}, more than {}\n",
+    print_text("no report was written: the fewest lines of calls found that show it are {}, more than {}\n",
                format_count(shown->size()), kMostCalls);
     return ExitStatus::kFinding;
   }
   const Reproduced made = reproduce(compiler, *shown, subject, than);
   if (!made.blamed.shows() || !made.other.does_not_show()) {
     print_text("no report was written: the program of {} does not show it by itself\n",
-               format_counted(shown->size(), "call"));
+               format_counted(calls_in(*shown), "call"));
     return ExitStatus::kFinding;
   }
-  write_folder(request, shown->size(), made, both);
-  print_text("{}/report.md\n  {}, in {} of {}\n", request.out, made.title, shown->size(),
-             format_counted(calls.size(), "call"));
+  const std::uint64_t recorded_calls = write_folder(request, calls_in(*shown), made, both);
+  print_text("{}/report.md\n  {}, in {} of {}\n", request.out, made.title, format_count(calls_in(*shown)),
+             format_counted(recorded_calls, "call"));
   return ExitStatus::kDone;
 }
 

@@ -111,6 +111,11 @@ const char* name_of(What what) {
 
 std::vector<WorkloadCall> workload_calls(const replay::CallsFile& file) { return Reader(file).read(); }
 
+std::size_t calls_in(const std::vector<WorkloadCall>& calls) {
+  return static_cast<std::size_t>(
+      std::count_if(calls.begin(), calls.end(), [](const auto& call) { return call.what != What::kTouch; }));
+}
+
 std::vector<std::size_t> units_of(const std::vector<WorkloadCall>& calls) {
   std::map<std::uint32_t, std::size_t> of_block;
   std::size_t count = 0;

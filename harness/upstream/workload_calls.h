@@ -25,6 +25,9 @@ static_assert(sizeof(WorkloadCall) == 24, "the evaluating program reads them fro
 /// 16 KiB have none. Throws UsageError for a damaged recording.
 std::vector<WorkloadCall> workload_calls(const replay::CallsFile& file);
 
+/// Number of calls, without the pages between them.
+std::size_t calls_in(const std::vector<WorkloadCall>& calls);
+
 /// Of each call, its unit: calls of one block, and of what realloc made of it, belong together.
 std::vector<std::size_t> units_of(const std::vector<WorkloadCall>& calls);
 

@@ -39,6 +39,6 @@ int main(void) {
   for (unsigned long i = 0; i < COUNT; i++) make(&calls[i]);
   getrusage(RUSAGE_SELF, &after);
   long faults = after.ru_minflt - before.ru_minflt;
-  printf("%lu calls, %ld page faults: %s\n", (unsigned long)COUNT, faults, faults > LIMIT ? "@CLAIM@" : "does not show");
+  printf("%lu steps, %ld page faults: %s\n", (unsigned long)COUNT, faults, faults > LIMIT ? "@CLAIM@" : "does not show");
   return faults > LIMIT;
 }

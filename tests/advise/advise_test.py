@@ -29,7 +29,7 @@ def test_memory_that_glibc_trims_and_needs_again():
     assert len(confirmed[0]["pairs"]) >= 12 and confirmed[0]["p"] <= 0.0025
     # Why nothing else was tried is said of each.
     assert "2.0.9" in found.why_not_tried("mimalloc: no purge") or found.remedy("mimalloc: no purge")
-    assert found.why_not_tried("glibc: one arena") == "the program has one thread"
+    assert found.why_not_tried("glibc: one arena") == "no two threads of a process used the allocator"
 
 
 @pytest.mark.long("remedies under other names")

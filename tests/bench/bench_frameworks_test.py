@@ -38,5 +38,15 @@ def test_counts_are_those_of_one_iteration(found):
     assert found[1]["concat/small"]["alone"]["counts"]["calls"] == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.long("Catch2 measures its clock in each run; framework_test.cc has the names")
+def test_names_of_any_letters_are_found_again():
+    done = zerotax("bench", "--json", "-", "--rounds", "9", "--", CATCH2, "*clude:not,plain*", "--benchmark-samples", "2")
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads(done.stdout)["benchmarks"]
+    assert [each["name"] for each in found] == ['exclude:not/a, "b"\t<int, 3>', 'plain, "or" so/add',
+                                                'plain, "or" so/more/multiply']
+    assert all(each["alone"]["times_ns"] and each["in_order"]["times_ns"] for each in found)
+
+
 def test_a_program_without_benchmarks_is_refused():
     refused(zerotax("bench", "--", CATCH2, "no benchmark"), "'catch2' lists no benchmark")

@@ -94,6 +94,14 @@ def test_bad_input_is_refused(options, words, complaint):
     refused(zerotax("bench", *options, "--", *words), complaint)
 
 
+def test_names_of_several_words_are_names_and_what_the_program_prints_is_none():
+    done = zerotax("bench", "--json", "-", "--rounds", "9", "--", BENCHED / "names", "--benchmark_min_time=0.001",
+                   "--benchmark_filter=pair|read")
+    assert done.returncode in (0, 1), done.stderr
+    assert [each["name"] for each in json.loads(done.stdout)["benchmarks"]] == [
+        "pair<int, 3>", 'read "a file", twice', "read"]
+
+
 def test_a_filter_that_chooses_nothing_is_refused():
     refused(zerotax("bench", "--", BENCHED / "order", "--benchmark_filter=Nothing"), "lists no benchmark")
 

@@ -30,10 +30,23 @@ Words names_in(const std::vector<Listed>& listed) {
   return names;
 }
 
-TEST(Framework, GoogleBenchmarkListsLinesWithoutBlanks) {
+TEST(Framework, GoogleBenchmarkListsLines) {
   const TemporaryFolder folder{"framework-test"};
-  write(folder.file("list"), "BM_Sort/100\nA sentence.\n\nBM_Map<int>/2\n");
-  EXPECT_EQ(names_in(row("Google Benchmark").list(folder.path())), (Words{"BM_Sort/100", "BM_Map<int>/2"}));
+  write(folder.file("list"), "BM_Sort/100\n\nPair<int, 3>\nread \"a file\"\n");
+  EXPECT_EQ(names_in(row("Google Benchmark").list(folder.path())),
+            (Words{"BM_Sort/100", "Pair<int, 3>", "read \"a file\""}));
+}
+
+TEST(Framework, ReadsWhatGoogleBenchmarkWritesAndIsNoJson) {
+  const TemporaryFolder folder{"framework-test"};
+  write(folder.file("out.json"), R"({"context": {"a: NaN,": "x: NaN, \" : NaN,"}, "benchmarks": [
+      {"name": "a: NaN,", "run_name": "a: NaN,", "run_type": "iteration", "iterations": 10, "real_time": 5.0,
+       "time_unit": "us", "rate": NaN, "loss": -Infinity, "more": Infinity, "older": -nan, "real_time": 7},
+      {"name": "b", "run_type": "iteration", "iterations": 0, "real_time": NaN, "time_unit": "ns"}]})");
+  const std::vector<Reported> found = row("Google Benchmark").read(folder.path());
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].name, "a: NaN,");
+  EXPECT_EQ(found[0].real_ns, 5000);
 }
 
 TEST(Framework, CriterionListsNamesBeforeAWord) {
@@ -48,6 +61,7 @@ TEST(Framework, ChoosesNamesWithSpecialCharacters) {
             (Words{"--benchmark_filter=^(BM_A<int>/2|B\\(c\\))$"}));
   EXPECT_EQ(row("criterion").choose({"a.b", "c"}), (Words{"^(a\\.b|c)$"}));
   EXPECT_EQ(row("Catch2").choose({"a, \"b\"", "c\\d", "a, \"b\""}), (Words{R"("a\, \"b\"","c\\d")"}));
+  EXPECT_EQ(row("Catch2").choose({"exclude:x"}), (Words{R"("*xclude:x")"}));
 }
 
 TEST(Framework, LeavesFiltersAndItsOwnOptionsOut) {
@@ -68,7 +82,7 @@ constexpr const char* kResult =
 
 TEST(Framework, ReadsBothVersionsOfCatch2) {
   const std::string test_cases = std::string(R"(<TestCase name="none"/><TestCase name="sums &amp; more">)") + kResult +
-                                 "<Section name=\"in it\">" + kResult + "</Section></TestCase>";
+                                 "<Section name=\"in\tit\">" + kResult + "</Section></TestCase>";
   for (const std::string& whole : {"<Catch><Group name=\"b\">" + test_cases + "</Group></Catch>",
                                    "<Catch2TestRun name=\"b\">" + test_cases + "</Catch2TestRun>"}) {
     const TemporaryFolder folder{"framework-test"};
@@ -76,7 +90,7 @@ TEST(Framework, ReadsBothVersionsOfCatch2) {
     const std::vector<Reported> found = row("Catch2").read(folder.path());
     ASSERT_EQ(found.size(), 2);
     EXPECT_EQ(found[0].name, "sums & more/add");
-    EXPECT_EQ(found[1].name, "sums & more/in it/add");
+    EXPECT_EQ(found[1].name, "sums & more/in\tit/add");
     EXPECT_EQ(found[1].choice, "sums & more");
     EXPECT_EQ(found[0].real_ns, 1500);
     EXPECT_EQ(found[0].loops.at(0).stretches, 20);

@@ -25,6 +25,10 @@ char* filled(std::size_t bytes) {
 
 TEST_CASE("no benchmark") { REQUIRE(fixed == 1); }
 
+TEST_CASE("exclude:not") {
+  BENCHMARK("a, \"b\"\t<int, 3>") { return 1; };
+}
+
 TEST_CASE("plain, \"or\" so") {
   int sum = 0;
   BENCHMARK("add") { return sum += 3; };

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from refusing import refused
-from conftest import MIB, NOBODY, PLANTED, SOURCE, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
+from conftest import BUILD, MIB, NOBODY, PLANTED, SOURCE, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
 
 FEW = ("--touch", 0, "--rounds", 12)
 COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")
@@ -234,6 +234,26 @@ def test_files_that_are_no_runs_are_refused(tmp_path, run_file):
     refused(zerotax("compare", run_file, run_file, "--size", "1MiB"), "--size", "no effect on stored runs")
     damaged = edited(run_file, tmp_path / "bad.json", lambda run: run["points"][0].pop("syscalls"))
     refused(zerotax("compare", run_file, damaged), "damaged", "syscalls")
+
+
+def test_a_reason_that_all_points_share_is_said_once(tmp_path, run_file):
+    other = edited(run_file, tmp_path / "other.json", lambda run: run["environment"].update(kernel="0.1"))
+    done = zerotax("compare", run_file, other)
+    assert done.returncode == 3 and done.stdout.count("kernel: ") == 1 and "\n8 INVALID: kernel: " in done.stdout
+
+
+def test_commands_that_take_no_library_are_compared_by_their_page_faults():
+    static = BUILD / "tests" / "recorded" / "ended-static"
+    words = [[static, mib, "exec", "/bin/true"] for mib in (1, 3)]
+    done = zerotax("compare", "--rounds", 12, "--json", "-", "--", *words[0], "---", *words[1])
+    document = json.loads(done.stdout)
+    check_schema(document, "program_compare")
+    assert done.returncode == 1 and "page faults" in document["sentence"], document["sentence"]
+
+
+def test_a_library_is_a_side_and_no_setting():
+    refused(zerotax("compare", "--env", "new:LD_PRELOAD=x.so", "--", "true", "---", "true"),
+            "--env cannot set LD_PRELOAD", "give the library's path as NEW, or of commands: env LD_PRELOAD=PATH COMMAND")
 
 
 def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):

@@ -111,6 +111,16 @@ TEST(RunFile, ConditionsThatDifferAreNamed) {
   EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(other)),
             "kernel: 6.18 and 6.1; thp: madvise and always");
   other = environment();
+  // A boot leaves some pages more or less; swap is there or is not.
+  Json large = environment();
+  large["memory_bytes"] = other["memory_bytes"] = 8'000'000'000;
+  other["memory_bytes"] = 8'000'004'096;
+  EXPECT_EQ(differing_conditions(read_conditions(large), read_conditions(other)), "");
+  other["memory_bytes"] = 8'100'000'000;
+  other["swap_bytes"] = 4096;
+  EXPECT_EQ(differing_conditions(read_conditions(large), read_conditions(other)),
+            "memory_bytes: 8000000000 and 8100000000; swap_bytes: 0 and 4096");
+  other = environment();
   other["load_average"] = {1.5, 1, 1};
   EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(other)), "load: 0.1 and 1.5");
   const auto points =

@@ -56,6 +56,13 @@ TEST(ForkModel, FindsTheCostsOfAKernelThatIsKnown) {
   EXPECT_NEAR(model.r_squared, 1, 1e-9);
 }
 
+TEST(ForkModel, OneRoundHasNoInterval) {
+  std::vector<ForkPlace> all = places(0.02);
+  EXPECT_EQ(fit_fork_model(all).no_interval, "");
+  all.front().round_ns.resize(1);
+  EXPECT_EQ(fit_fork_model(all).no_interval, "one round shows no spread");
+}
+
 TEST(ForkModel, PredictsWhatItWasNotFittedTo) {
   std::vector<ForkPlace> all = places(0);
   all.back().round_ns = {2 * known_ns(all.back().facts)};  // must not move the fit, only show

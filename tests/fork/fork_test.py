@@ -107,6 +107,11 @@ def test_a_section_with_few_samples_has_an_interval_and_never_0_ns(small):
     assert " 0 ns" not in small[1]
 
 
+def test_one_round_has_no_interval(small):
+    assert all(is_na(term["low_ns"]) and is_na(term["high_ns"]) for term in small[0]["model"]["terms"])
+    assert "n/a: one round shows no spread" in small[1]
+
+
 def test_nothing_over_the_limit_is_populated(small):
     assert max(place["populated_bytes"] for place in places(small[0], "pages")) == 64 << 20
     assert small[0]["ways"]["populated_bytes"] == 64 << 20

@@ -300,6 +300,48 @@ def test_a_killed_program_leaves_what_it_had_done(tmp_path):
     assert found.replay("--allocator", "glibc")["recording"]["calls"] == sum(found.calls().values())
 
 
+TOUCHED, BLOCK = 400, 256 * KIB
+
+
+@pytest.mark.parametrize("how, status", [("kill", 137), ("late", 137), ("map", 137)])
+def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
+    """400 blocks of 64 pages, of which one or two pages each were written: replay writes no page that nobody saw."""
+    truth = Recording(tmp_path, PROGRAMS / "touches", "exit", TOUCHED, BLOCK).about["recorded"]
+    found = Recording(tmp_path, PROGRAMS / "touches", how, TOUCHED, BLOCK, status=status)
+    assert not found.about["processes"][0]["pages_known"]
+    replay = found.replay("--allocator", "glibc")
+    assert replay["recording"]["unknown_blocks"] == TOUCHED and "errors" not in replay
+    row = replay["replays"][0]
+    for key, spare in (("minor_faults", 64), ("zero_fill_faults", 64), ("kernel_zeroed_bytes", 64 * PAGE)):
+        assert is_na(row["counts"][key])
+        # Mappings have no headers, which are a page each.
+        expected = truth[key] - (TOUCHED if how == "map" else 0) * (PAGE if "bytes" in key else 1)
+        assert row["at_least"][key] - spare <= expected <= row["at_most"][key] + spare, (key, row, truth)
+    assert row["at_most"]["kernel_zeroed_bytes"] < TOUCHED * BLOCK / 8
+    assert "the end of a process was not seen" in replay["prediction"]
+    if how != "kill":  # Someone looked while it slept: a page of each block is known.
+        assert row["at_least"]["zero_fill_faults"] >= TOUCHED
+
+
+def test_pages_of_a_recording_that_stopped_at_its_limit_are_those_of_the_program(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "touches", "more", TOUCHED, BLOCK, options=["--calls-limit", "1KiB"])
+    assert found.about["limited"]
+    row = found.replay("--allocator", "glibc")["replays"][0]
+    faults = row["counts"]["zero_fill_faults"]
+    # A page for the header, and one in the middle; bounds, if the program had ended before its calls were read.
+    known = found.about["processes"][0]["pages_known"]
+    least, most = (faults, faults) if known else (row[key]["zero_fill_faults"] for key in ("at_least", "at_most"))
+    assert known != is_na(faults) and least <= 2 * TOUCHED + 200 and most >= TOUCHED, row
+    assert least >= TOUCHED or not known
+
+
+def test_faults_of_a_replay_with_many_threads_lack_only_those_of_the_replay_itself(tmp_path):
+    found = Recording(tmp_path, PROGRAMS / "touches", "threads", 400, 70_000)
+    assert found.about["processes"][0]["threads"] >= 400
+    counts = found.replay("--allocator", "glibc")["replays"][0]["counts"]
+    assert counts["zero_fill_faults"] <= counts["minor_faults"] <= counts["zero_fill_faults"] + 5 * 400, counts
+
+
 def test_a_call_takes_four_bytes_at_most(tmp_path):
     found = Recording(tmp_path, *PYTHON)
     calls = sum(found.calls().values())

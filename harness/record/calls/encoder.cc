@@ -15,6 +15,7 @@ constexpr std::size_t kMostPieces = std::size_t{1} << 17;
 /// Maximum number of forks whose children have not begun, and of forks whose numbers are remembered.
 constexpr std::size_t kMostForks = std::size_t{1} << 16;
 constexpr std::size_t kBytesOfPiece = 192;  ///< in both maps
+constexpr std::size_t kBytesOfLarge = 64;
 
 }  // namespace
 
@@ -25,8 +26,14 @@ void CallEncoder::note_time(const RawCall& call) {
   passed_ = call.time;
 }
 
-void CallEncoder::free_block(std::uint64_t address) {
+std::optional<std::uint64_t> CallEncoder::take(std::uint64_t address) {
   const std::optional<std::uint64_t> block = now_.live.take(address);
+  if (block && (*block & kIsLarge) != 0) now_.edit_mapped().large.erase(address);
+  return block;
+}
+
+void CallEncoder::free_block(std::uint64_t address) {
+  const std::optional<std::uint64_t> block = take(address);
   if (!block) {
     ++counts_.unknown;
     return;
@@ -35,11 +42,14 @@ void CallEncoder::free_block(std::uint64_t address) {
   ++counts_.frees;
 }
 
-void CallEncoder::new_block(std::uint64_t address) {
+void CallEncoder::new_block(std::uint64_t address, std::uint64_t bytes) {
   // Freed where nobody noted it, in a thread that was lost.
-  now_.live.take(address);
+  take(address);
   const std::uint64_t block = now_.blocks++;
-  if (address != 0) now_.live.insert(address, block);
+  if (address == 0) return;
+  const bool is_large = bytes >= kPagedBytes;
+  now_.live.insert(address, is_large ? block | kIsLarge : block);
+  if (is_large) now_.edit_mapped().large[address] = bytes;
 }
 
 /// realloc ended: its old block is gone, or was never known, or is still there, for it failed.
@@ -49,8 +59,9 @@ void CallEncoder::grown(Thread& thread, const RawCall& call) {
   if (call.address == 0) {
     if (!old) return;
     if (call.bytes != 0) {
-      now_.live.take(old_address);
+      take(old_address);
       now_.live.insert(old_address, *old);
+      if ((*old & kIsLarge) != 0) now_.edit_mapped().large[old_address] = thread.growing_bytes;
     } else {
       append_event(events_, EventKind::kFree, age(*old));
       ++counts_.frees;
@@ -60,7 +71,7 @@ void CallEncoder::grown(Thread& thread, const RawCall& call) {
   append_event(events_, EventKind::kRealloc, old ? age(*old) + 1 : 0);
   append_varint(events_, call.bytes);
   ++counts_.reallocs;
-  new_block(call.address);
+  new_block(call.address, call.bytes);
 }
 
 void CallEncoder::end_touched(Thread& thread) {
@@ -209,7 +220,7 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
     append_event(events_, kind, call.bytes);
     if (kind == EventKind::kAligned) append_varint(events_, call.alignment);
     ++count;
-    new_block(call.address);
+    new_block(call.address, call.bytes);
     thread.newest = call.address;
     thread.newest_bytes = call.bytes;
   };
@@ -224,7 +235,8 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
       return free_block(call.address);
     case RawKind::kGrowing:
       thread.growing = call.address;
-      if (const auto block = now_.live.take(call.address)) thread.growing_block = block;
+      thread.growing_bytes = call.bytes;
+      if (const auto block = take(call.address)) thread.growing_block = block;
       return;
     case RawKind::kGrown:
       return grown(thread, call);
@@ -240,6 +252,32 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
   }
 }
 
+std::vector<std::pair<CallEncoder::Look, AddressRange>> CallEncoder::paged() const {
+  std::vector<std::pair<Look, AddressRange>> found;
+  const Mappings& mappings = now_.mapped();
+  for (const auto& [address, bytes] : mappings.large) {
+    if (const auto block = now_.live.find(address)) {
+      found.push_back({{address, *block, {}}, {page_floor(address), page_ceiling(address + bytes)}});
+    }
+  }
+  for (const auto& [begin, piece] : mappings.pieces) {
+    found.push_back({{piece.base, piece.block, {}}, {begin, piece.end}});
+  }
+  return found;
+}
+
+void CallEncoder::note_looks(std::vector<Look> looks) {
+  const Mappings& mappings = now_.mapped();
+  for (Look& look : looks) {
+    const bool is_large = (look.block & kIsLarge) != 0;
+    if (is_large ? now_.live.find(look.address) != look.block : mappings.piece_counts.count(look.block) == 0) continue;
+    // The first thread never ends, as far as a replay is concerned.
+    if (std::exchange(thread_, 0) != 0) append_event(events_, EventKind::kThread, 0);
+    append_ranges(look.block, look.ranges);
+  }
+  current_ = nullptr;
+}
+
 void CallEncoder::finish() {
   for (auto& [number, thread] : threads_) {
     if (thread.touched == 0) continue;
@@ -252,13 +290,17 @@ void CallEncoder::finish() {
 }
 
 CallEncoder::Mappings::Mappings(const Mappings& other)
-    : pieces(other.pieces), piece_counts(other.piece_counts), counted(kBytesOfPiece * pieces.size()) {
+    : pieces(other.pieces), piece_counts(other.piece_counts), large(other.large), counted(bytes()) {
   shared_array_bytes += counted;
 }
 
 CallEncoder::Mappings::~Mappings() { shared_array_bytes -= counted; }
 
-std::size_t CallEncoder::mapping_bytes() const { return kBytesOfPiece * now_.mapped().pieces.size(); }
+std::size_t CallEncoder::Mappings::bytes() const {
+  return kBytesOfPiece * pieces.size() + kBytesOfLarge * large.size();
+}
+
+std::size_t CallEncoder::mapping_bytes() const { return now_.mapped().bytes(); }
 
 std::optional<CallEncoder> CallEncoder::take_child(std::uint64_t ticket) {
   const auto found = forks_.find(ticket);

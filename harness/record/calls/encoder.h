@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/page.h"
 #include "record/calls/address_map.h"
 #include "record/preload/call_area.h"
 
@@ -35,6 +36,18 @@ class CallEncoder {
   void expect(const RawCall& call) const { now_.live.prefetch(call.address); }
   /// Ends the calls: writes the remaining events, and forgets the blocks.
   void finish();
+
+  /// Pages of live blocks, as someone outside the process saw them.
+  using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< first page, pages
+  struct Look {
+    std::uint64_t address = 0;
+    std::uint64_t block = 0;
+    Ranges ranges;
+  };
+  /// The live blocks whose pages a recording has, as ranges of memory: large ones, and the program's own mappings.
+  [[nodiscard]] std::vector<std::pair<Look, AddressRange>> paged() const;
+  /// Writes what was seen of blocks that still live. Before finish().
+  void note_looks(std::vector<Look> looks);
   /// Bytes that the program's mappings take here. shared_array_bytes counts its blocks, and the copies of both.
   [[nodiscard]] std::size_t mapping_bytes() const;
   /// A process forked at this ticket. Continues from the blocks of that moment, if it is known and was not asked for
@@ -47,13 +60,13 @@ class CallEncoder {
   [[nodiscard]] const CallCounts& counts() const { return counts_; }
 
  private:
-  using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< first page, pages
   struct Thread {
     std::uint64_t touched = 0;  ///< the address of a block whose ranges are being gathered; 0: none
     Ranges ranges;
     std::uint64_t newest = 0;  ///< the address of its newest block, and its bytes
     std::uint64_t newest_bytes = 0;
-    std::uint64_t growing = 0;  ///< the address of a block inside realloc
+    std::uint64_t growing = 0;        ///< the address of a block inside realloc
+    std::uint64_t growing_bytes = 0;  ///< of a large one
     std::optional<std::uint64_t> growing_block;
   };
 
@@ -66,8 +79,10 @@ class CallEncoder {
   struct Mappings {
     std::map<std::uint64_t, Piece> pieces;
     std::map<std::uint64_t, std::uint64_t> piece_counts;  ///< number of pieces by block
+    std::map<std::uint64_t, std::uint64_t> large;         ///< bytes of blocks of kPagedBytes and more, by address
     std::size_t counted = 0;                              ///< bytes that are counted in shared_array_bytes
 
+    [[nodiscard]] std::size_t bytes() const;
     Mappings() = default;
     Mappings(const Mappings& other);
     Mappings& operator=(const Mappings&) = delete;
@@ -90,8 +105,11 @@ class CallEncoder {
     std::optional<State> state;
   };
 
-  [[nodiscard]] std::uint64_t age(std::uint64_t block) const { return now_.blocks - 1 - block; }
-  void new_block(std::uint64_t address);
+  /// In AddressMap, of a block that is in Mappings::large.
+  static constexpr std::uint64_t kIsLarge = std::uint64_t{1} << 63;
+  [[nodiscard]] std::uint64_t age(std::uint64_t block) const { return now_.blocks - 1 - (block & ~kIsLarge); }
+  std::optional<std::uint64_t> take(std::uint64_t address);
+  void new_block(std::uint64_t address, std::uint64_t bytes);
   void free_block(std::uint64_t address);
   void grown(Thread& thread, const RawCall& call);
   void end_touched(Thread& thread);

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/names.h"
@@ -32,6 +33,9 @@ namespace {
 
 constexpr std::int64_t kRelease_ns = 100'000'000;
 constexpr std::int64_t kTick_ns = 1'000'000;
+constexpr std::int64_t kLook_ns = 20'000'000;
+/// Looks at the pages of many blocks take at most 2 % of a CPU.
+constexpr std::int64_t kLookPart = 50;
 /// Enough for some ten million live blocks.
 constexpr std::size_t kMostEncoderBytes = std::size_t{768} << 20;
 
@@ -104,10 +108,16 @@ CallRing& CallsRecording::ring(std::size_t index) const {
 void CallsRecording::run() {
   std::int64_t released_ns = monotonic_ns();
   std::int64_t ticked_ns = released_ns;
+  std::int64_t look_ns = released_ns + kLook_ns;
   while (!stopping_) {
     if (!drain(false)) wait();
     const std::int64_t now = monotonic_ns();
     if (now - ticked_ns >= kTick_ns) ++area_->tick, ticked_ns = now;
+    if (now >= look_ns && !limited_) {
+      for (std::size_t i = 0; i < processes_.size(); ++i) look_at(i);
+      const std::int64_t done_ns = monotonic_ns();
+      look_ns = done_ns + std::max(kLook_ns, kLookPart * (done_ns - now));
+    }
     if (now - released_ns < kRelease_ns) continue;
     release_rings();
     released_ns = now;
@@ -142,8 +152,43 @@ void CallsRecording::stop() {
 void CallsRecording::end_process(std::size_t index) {
   Process& process = processes_[index];
   if (!process.encoder || std::exchange(process.over, true)) return;
+  if (!limited_) {
+    process.known = process.stream->ended != 0;
+    // Of one that was killed, some are known.
+    if (!process.known) process.encoder->note_looks(std::exchange(process.looks, {}));
+  }
   process.encoder->finish();
   flush(index);
+}
+
+/// Whether its process runs another program by now, or is another's.
+bool CallsRecording::is_replaced(std::size_t index) const {
+  const auto begin = processes_.begin() + static_cast<std::ptrdiff_t>(index) + 1;
+  return std::any_of(begin, processes_.end(), [&](const Process& other) { return other.pid == processes_[index].pid; });
+}
+
+/// Sees which pages of a process's live blocks are populated. False if its memory is gone, or may not be looked at.
+bool CallsRecording::look_at(std::size_t index) {
+  Process& process = processes_[index];
+  if (!process.encoder || process.over || process.stream->ended != 0 || is_replaced(index)) return false;
+  UniqueFd fd(::open(fmt::format("/proc/{}/pagemap", process.pid).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return false;
+  const Pagemap pagemap(std::move(fd), method_);
+  std::vector<CallEncoder::Look> looks;
+  for (auto& [look, range] : process.encoder->paged()) {
+    const auto visit = [](void* context, AddressRange pages) {
+      auto& seen = *static_cast<CallEncoder::Look*>(context);
+      seen.ranges.emplace_back((pages.begin - page_floor(seen.address)) / page_bytes(), pages.bytes() / page_bytes());
+    };
+    if (!pagemap.for_each_populated(range, visit, &look)) return false;
+    looks.push_back(std::move(look));
+  }
+  // Of a process that ended meanwhile, no page was populated any more.
+  std::uint64_t mapped = 0;
+  std::ifstream statm(fmt::format("/proc/{}/statm", process.pid));
+  if (!(statm >> mapped) || mapped == 0) return false;
+  process.looks = std::move(looks);
+  return true;
 }
 
 /// Stops if live blocks take more memory here than a recording should take from the machine that it shares with the
@@ -163,6 +208,10 @@ void CallsRecording::stop_at_limit() {
   area_->stopped = 1;
   limited_ = true;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
+    if (Process& process = processes_[i]; process.encoder && !process.over) {
+      process.known = look_at(i);
+      process.encoder->note_looks(std::exchange(process.looks, {}));
+    }
     if (processes_[i].encoder && !processes_[i].encoder->events().empty()) {
       write_part(kCallsOfProcess, i, std::exchange(processes_[i].encoder->events(), {}));
     }
@@ -202,6 +251,9 @@ CallsProcess CallsRecording::row_of(const Process& process, const Record& record
     if (recorded.pid != process.pid || (!row.name.empty() && apart >= nearest)) continue;
     nearest = apart;
     row.name = file_name(recorded.executable);
+    const Count& most = recorded.kernel.zeroed_at_most_bytes;
+    row.zeroed_at_most_bytes.reset();
+    if (most && !process.known) row.zeroed_at_most_bytes = *most;
   }
   if (process.parent != 0 && processes_[process.parent - 1].encoder) {
     row.fork = processes_[process.parent - 1].encoder->fork_number(process.forked_at);
@@ -211,6 +263,7 @@ CallsProcess CallsRecording::row_of(const Process& process, const Record& record
   row.lost_threads = process.bad + std::min<std::uint64_t>(process.stream->lost, ~std::uint32_t{0});
   row.image_zeroed_bytes = std::min<std::uint64_t>(process.stream->image_zeroed_bytes, kAddressSpaceBytes);
   row.image_copied_bytes = std::min<std::uint64_t>(process.stream->image_copied_bytes, kAddressSpaceBytes);
+  row.pages_known = process.known;
   if (!process.encoder) return row;
   const CallCounts& counts = process.encoder->counts();
   row.mallocs = counts.mallocs;

@@ -8,6 +8,7 @@
 
 #include "files/new_file.h"
 #include "files/shared_file.h"
+#include "os/pagemap.h"
 #include "os/worker.h"
 #include "record/calls/encoder.h"
 #include "record/calls/result.h"
@@ -52,8 +53,10 @@ class CallsRecording {
     std::optional<CallEncoder> encoder = {};  ///< nothing until the parent has reached the fork
     std::uint64_t next_ticket = 0;
     std::vector<Ring> rings = {};
-    bool over = false;      ///< the process has ended, and all of its calls are encoded
-    std::uint64_t bad = 0;  ///< number of rings whose contents no thread can have written
+    std::vector<CallEncoder::Look> looks = {};  ///< at its live blocks, the last time
+    bool known = false;                         ///< the pages of its live blocks are in the events
+    bool over = false;                          ///< the process has ended, and all of its calls are encoded
+    std::uint64_t bad = 0;                      ///< number of rings whose contents no thread can have written
   };
 
   void open_area();
@@ -68,6 +71,8 @@ class CallsRecording {
   void free_ring(std::size_t index);
   bool step_over_hole(Process& process);
   void release_rings();
+  [[nodiscard]] bool is_replaced(std::size_t index) const;
+  bool look_at(std::size_t index);
   void end_process(std::size_t index);
   void flush(std::size_t index);
   void stop_if_too_large();
@@ -85,6 +90,7 @@ class CallsRecording {
   CallArea* area_ = nullptr;
   std::vector<Process> processes_;
   std::vector<bool> adopted_;  ///< rings
+  Pagemap::Method method_ = Pagemap().method();
   std::uint64_t written_ = 0;
   bool limited_ = false;
   bool too_large_ = false;  ///< the limit was the memory that the blocks take here

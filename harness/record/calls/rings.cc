@@ -38,7 +38,8 @@ void CallsRecording::adopt() {
                           .pid = stream.pid,
                           .parent = parent <= processes_.size() ? parent : 0,
                           .forked_at = stream.forked_at,
-                          .started_ns = is_time(stream.started_ns) ? stream.started_ns : 0});
+                          .started_ns = is_time(stream.started_ns) ? stream.started_ns : 0,
+                          .known = limited_});
   }
   const std::size_t rings = std::min<std::size_t>(area_->rings_used, kRings);
   for (std::size_t i = 0; i < rings; ++i) {
@@ -129,10 +130,7 @@ void CallsRecording::release_rings() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     Process& process = processes_[i];
     if (process.rings.empty() || process.stream->ended == 0) continue;
-    const auto is_next = [&](const Process& other) { return other.pid == process.pid; };
-    const bool replaced =
-        std::any_of(processes_.begin() + static_cast<std::ptrdiff_t>(i) + 1, processes_.end(), is_next);
-    if (!replaced && (::kill(process.pid, 0) == 0 || errno != ESRCH)) continue;
+    if (!is_replaced(i) && (::kill(process.pid, 0) == 0 || errno != ESRCH)) continue;
     if (!process.encoder) continue;
     while (drain_process(i, true)) {
     }

@@ -18,15 +18,21 @@ static uint64_t faults_so_far(void) {
 
 void* own_memory(size_t bytes) {
   if (bytes == 0) bytes = 1;
-  const uint64_t before = faults_so_far();
   const int file = memfd_create("replay-calls", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, (off_t)bytes) != 0) _exit(kNoMemory);
-  void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) _exit(kNoMemory);
-  atomic_fetch_add(&faults, faults_so_far() - before);
+  /* Only stores are counted: within mmap, the recorder counts what it does for the thread as its own, too. */
+  const uint64_t before = begin_own_faults();
+  for (size_t at = 0; at < bytes; at += page_bytes()) ((volatile char*)memory)[at] = 0;
+  end_own_faults(before);
   return memory;
 }
+
+uint64_t begin_own_faults(void) { return faults_so_far(); }
+
+void end_own_faults(uint64_t before) { atomic_fetch_add(&faults, faults_so_far() - before); }
 
 void own_memory_back(void* memory, size_t bytes) { munmap(memory, bytes); }
 

@@ -282,7 +282,10 @@ static void fork_process(struct worker* worker, uint64_t child_number) {
   forget_threads();
   forget_own_faults();
   slots = own_memory(process.slots * sizeof *slots);
+  /* fork copies no page tables of shared memory: each page of the parent's slots is a fault here. */
+  const uint64_t faults = begin_own_faults();
   for (uint64_t i = 0; i < had && i < process.slots; ++i) slots[i].block = before[i].block;
+  end_own_faults(faults);
   ended_calls = ended_failed = 0;
   *worker = (struct worker){.number = 0};
   open_reader(&worker->reader, 0);
@@ -381,6 +384,7 @@ int main(int argc, char** argv) {
   read_file(&head, sizeof head, 0);
   const uint64_t first = argc == 1 ? 0 : strtoull(argv[2], NULL, 10);
   read_file(&process, sizeof process, sizeof head + first * sizeof process);
+  if (process.timed) follow_recorded_time();
   slots = own_memory(process.slots * sizeof *slots);
   populate_image(process.image_zeroed, process.image_copied);
   struct worker worker = {.number = 0};

@@ -1,0 +1,36 @@
+// Benchmarks whose names are not one word, beside what the program itself prints, and counters that are no numbers.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <ctime>
+
+namespace {
+
+void plain(benchmark::State& state) {
+  int sum = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(sum += 1);
+  state.counters["nothing"] = benchmark::Counter(0, benchmark::Counter::kAvgIterations | benchmark::Counter::kInvert);
+  state.counters["no number"] = 0.0 / static_cast<double>(sum - sum);
+}
+
+template <typename T, int N>
+void pair(benchmark::State& state) {
+  T sum = N;
+  for (auto _ : state) benchmark::DoNotOptimize(sum += 1);
+}
+
+BENCHMARK(plain);
+BENCHMARK_TEMPLATE(pair, int, 3);
+BENCHMARK(plain)->Name("read \"a file\", twice");
+BENCHMARK(plain)->Name("read");
+
+}  // namespace
+
+int main(int count, char** words) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::printf("This is no benchmark.\nplain text\nIt is %ld.%09ld now.\n", static_cast<long>(now.tv_sec), now.tv_nsec);
+  benchmark::Initialize(&count, words);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
