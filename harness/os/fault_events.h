@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,7 +27,8 @@ struct FaultEvent {
     kFork,        ///< `pid` was forked from `parent`
     kExec,        ///< another program: all mappings are new
     kName,        ///< the process changed its name
-    kExit,
+    kExit,        ///< the main thread ended, or the kernel ended the watch at an exec (FaultEvents::follow)
+    kThreadExit,  ///< of another thread
   };
   Kind kind = Kind::kBegin;
   std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC
@@ -47,6 +49,7 @@ struct FaultEvent {
   std::uint64_t file_offset = 0;
   std::uint64_t inode = 0;   ///< of the file; 0: no file
   std::uint64_t device = 0;  ///< of the file system that holds the file
+  bool readable = false;
   bool writable = false;
   bool shared = false;
   bool hugetlb = false;
@@ -73,6 +76,12 @@ class FaultEvents {
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;
 
+  /// Watches a running process again, in addition to the others. The kernel ends the watch of a process at an exec that
+  /// changes its credentials (setuid, setgid, file capabilities), or of a program that its user may not read: kExec is
+  /// followed by kExit at once (begin_new_exec in fs/exec.c). False if this is not permitted, or the process has ended.
+  bool follow(pid_t process);
+  /// Waits until then, or until a watched process executes a program, where follow() is possible.
+  void wait_until(std::chrono::steady_clock::time_point then);
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
   void read(std::vector<FaultEvent>& events);
   /// Suspends the recording of faults, or resumes it. Forks, execs, mappings and ends are recorded always.
@@ -86,13 +95,14 @@ class FaultEvents {
   [[nodiscard]] std::size_t buffer_bytes() const { return streams_->buffer_bytes(); }
 
  private:
-  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor, kStack, kMinorCount, kMajorCount };
+  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor, kStack, kMinorCount, kMajorCount, kExecs };
 
   /// Whether it is a counter alone; that of the minor faults also reports mappings.
   static bool counts(Source source) { return source == Source::kMinorCount || source == Source::kMajorCount; }
   void prepare(std::size_t buffer_bytes, Stacks stacks);
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);
+  void open_execs(pid_t thread, bool at_exec, int cpu);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
   void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
   [[nodiscard]] bool cannot_be_handled(const unsigned char* raw, std::size_t bytes) const;
@@ -104,6 +114,8 @@ class FaultEvents {
   TraceEvent allocation_;
   std::optional<PerfStreams> streams_;
   std::optional<PerfStreams> stack_streams_;
+  std::optional<PerfStreams> exec_streams_;  ///< wake wait_until()
+  bool recording_ = true;
 };
 
 }  // namespace zerotax
