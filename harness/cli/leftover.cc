@@ -29,7 +29,8 @@ std::string called(const CLI::App& command) {
 /// Other commands may stand in a line of the examples, too.
 bool runs_program(const CLI::App& command) {
   const std::string words = called(command) + " ";
-  const std::string examples = command.get_footer();
+  const CLI::App* parent = command.get_parent();
+  const std::string examples = command.get_footer() + (parent != nullptr ? parent->get_footer() : "");
   for (std::size_t at = examples.find(words); at != std::string::npos; at = examples.find(words, at + 1)) {
     const std::string line = examples.substr(at, examples.find('\n', at) - at);
     const std::size_t end = std::min(line.find(" && "), line.find(" | "));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/names.h"
 #include "base/one_line.h"
@@ -85,6 +86,15 @@ bool is_empty(const Figure& figure, const std::vector<Row>& rows) {
   });
 }
 
+/// As much of a name as has so many characters. Its end is ASCII, like the rest of the table.
+std::string cut_name(const std::string& name, std::size_t room) {
+  constexpr std::string_view kEllipsis = "…";
+  if (shown_width(name) <= room) return name;
+  std::string kept = first_characters(name, room > 3 ? room - 2 : 1);
+  kept.resize(kept.size() - kEllipsis.size());
+  return kept + "...";
+}
+
 /// A table of at most 80 columns, of the rows with the most faults.
 std::string top(const char* what, std::vector<Row> rows) {
   constexpr std::size_t kColumns = 80;
@@ -119,7 +129,7 @@ std::string top(const char* what, std::vector<Row> rows) {
     std::vector<Cell> cells;
     for (const Figure& figure : figures) cells.push_back(figure.of(row.counts));
     const std::size_t end = shown_width(row.end);
-    cells.emplace_back(first_characters(row.name, room > end ? room - end : 1) + row.end);
+    cells.emplace_back(cut_name(row.name, room > end ? room - end : 1) + row.end);
     table.add(std::move(cells));
   }
   if (more > 0) table.note(fmt::format("{:>7} more", format_count(more)));
@@ -159,7 +169,7 @@ std::string sampling_lines(const Cow& cow) {
 /// What is not exact, though every fault was recorded.
 std::string bounds_lines(const Cow& cow) {
   std::string text;
-  if (cow.bounds && cow.method == Method::kSoftware) {
+  if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
     text += wrap(fmt::format("! bounded: an ordinary user does not see what a fault did: a page that was dropped since "
                              "the last look is called copied, and was zero-filled. At most {} copies, at most {} "
                              "zero-fills in user mode",

@@ -50,7 +50,7 @@ std::vector<std::string> notes_of(const Cow& cow) {
     notes.push_back(fmt::format("{} faults were recorded one by one: how the others divide is estimated.",
                                 format_count(cow.sampling->recorded)));
   }
-  if (cow.bounds && cow.method == Method::kSoftware) {
+  if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
     notes.push_back(fmt::format("By software events copies are a bound: at most {}; dropped pages count as copied.",
                                 known_text(cow.bounds->copies.at_most)));
   }

@@ -239,6 +239,7 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
     case Source::kMinor:
     case Source::kMajor:
       event.kind = method_ == Method::kTracepoints ? FaultEvent::Kind::kEnd : FaultEvent::Kind::kFault;
+      event.major = source == Source::kMajor;
       break;
     case Source::kUser:
     case Source::kKernel: {

@@ -39,6 +39,7 @@ struct FaultEvent {
   std::uint64_t address = 0;         ///< kBegin, kEnd, kFault, kStack: that faulted
   std::uint64_t instruction = 0;     ///< kBegin, kFault: that took the fault
   std::uint64_t error_code = 0;      ///< kBegin: of the CPU: 1 the page was there, 2 a write, 4 in user mode
+  bool major = false;                ///< kEnd: something was read, as from swap
   unsigned order = 0;                ///< kAllocation: 2^order pages
   bool zeroed = false;               ///< kAllocation: asked to be zeroed
   std::shared_ptr<UserStack> stack;  ///< kStack

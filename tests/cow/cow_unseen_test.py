@@ -36,9 +36,8 @@ static void *anon(size_t n, int protection) {
 }
 static void touch(char *p, size_t pages) { for (size_t i = 0; i < pages; i++) ((volatile char *)p)[i * 4096] = 1; }
 static char *of_file(int writable) {
-  char name[] = "/tmp/zerotax-cow-XXXXXX", page[4096] = {1};
-  int file = mkstemp(name);
-  unlink(name);
+  char page[4096] = {1};
+  int file = memfd_create("file", 0);
   for (int i = 0; i < 1024; i++) if (write(file, page, 4096) != 4096) exit(1);
   return mmap(0, 4 * MiB, PROT_READ | (writable ? PROT_WRITE : 0), MAP_PRIVATE, file, 0);
 }

@@ -13,7 +13,7 @@ namespace zerotax::exchange {
 namespace {
 
 Outcome outcome(std::string name, OutcomeKind kind, bool fails) {
-  Outcome made{"mine", std::move(name), {}, kind, fails, word_of(kind), "why it is so"};
+  Outcome made{"mine", std::move(name), {}, {}, kind, fails, word_of(kind), "why it is so"};
   if (kind != OutcomeKind::kSame) made.details = "line 1\nline 2";
   return made;
 }
