@@ -59,7 +59,8 @@ void add_outcomes(const CheckResult& result, bool strict, OutcomeList& list) {
   for (std::size_t i = 0; i <= static_cast<std::size_t>(Cause::kNotMeasured); ++i) {
     const auto cause = static_cast<Cause>(i);
     const auto& groups = result.review.groups;
-    if (std::any_of(groups.begin(), groups.end(), [&](const ReviewGroup& each) { return each.cause == cause; })) continue;
+    if (std::any_of(groups.begin(), groups.end(), [&](const ReviewGroup& each) { return each.cause == cause; }))
+      continue;
     Outcome& passed = list.outcomes.emplace_back();
     passed.suite = result.allocator.name;
     passed.name = word_of(cause);

@@ -49,7 +49,8 @@ UsageError leftover_error(const CLI::App& command, const std::string& word) {
             did_you_mean(option, option_names_of(command)) + help};
   }
   return {fmt::format("unexpected '{}'", word),
-          runs_program(command) ? "put options before --, and the program and its arguments after it" : "leave it out, or " + help};
+          runs_program(command) ? "put options before --, and the program and its arguments after it"
+                                : "leave it out, or " + help};
 }
 
 UsageError leftover_error(const CLI::App& app) {

@@ -83,10 +83,10 @@ Measured<Sampling> sampling_of(const FaultData& data) {
   if (!data.sampling) return NotAvailable{"every fault was recorded"};
   const auto& variance = data.sampling->variance;
   const std::uint64_t windows = data.sampling->windows;
-  return Sampling{data.sampling->recorded,
-                  windows,
-                  {half_width(variance.copies, data), half_width(variance.reuses, data),
-                   half_width(variance.zero_fills, data)}};
+  return Sampling{
+      data.sampling->recorded,
+      windows,
+      {half_width(variance.copies, data), half_width(variance.reuses, data), half_width(variance.zero_fills, data)}};
 }
 
 /// By its pages' sharers alone a fault is not known for what it is: a page that was dropped since (MADV_DONTNEED, or at

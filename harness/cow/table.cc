@@ -75,7 +75,8 @@ const std::vector<Figure>& all_figures() {
 
 std::size_t width_of(const Figure& figure, const std::vector<Row>& rows) {
   std::size_t width = figure.column.width;
-  for (const Row& row : rows) width = std::max(width, shown_width(figure.of(row.counts).text(figure.column.unit, "n/a")));
+  for (const Row& row : rows)
+    width = std::max(width, shown_width(figure.of(row.counts).text(figure.column.unit, "n/a")));
   return width + 1;
 }
 
@@ -159,11 +160,11 @@ std::string sampling_lines(const Cow& cow) {
                             recorded, widths.copies.why(), kEvery),
                 "", "  ");
   }
-  return wrap(fmt::format("{}How they divide is an estimate, with 95 % confidence {}, {}, {}; {}", recorded,
-                          bounded(totals.copies, "copies", widths.copies),
-                          bounded(totals.reuses, "reuses", widths.reuses),
-                          bounded(totals.zero_fills, "zero-fills", widths.zero_fills), kEvery),
-              "", "  ");
+  return wrap(
+      fmt::format("{}How they divide is an estimate, with 95 % confidence {}, {}, {}; {}", recorded,
+                  bounded(totals.copies, "copies", widths.copies), bounded(totals.reuses, "reuses", widths.reuses),
+                  bounded(totals.zero_fills, "zero-fills", widths.zero_fills), kEvery),
+      "", "  ");
 }
 
 /// What is not exact, though every fault was recorded.

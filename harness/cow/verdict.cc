@@ -130,9 +130,9 @@ std::string unwatched_text(const Unwatched& unwatched) {
       "process {} ({}) changed its credentials when it was executed, or its user may not read the program: the kernel "
       "ended the watch, and {}",
       unwatched.pid, unwatched.name,
-      unwatched.faults
-          ? fmt::format("{} until it was watched again are missing", "at most " + format_counted(*unwatched.faults, "fault"))
-          : "what it did from then on is missing; watch as root");
+      unwatched.faults ? fmt::format("{} until it was watched again are missing",
+                                     "at most " + format_counted(*unwatched.faults, "fault"))
+                       : "what it did from then on is missing; watch as root");
 }
 
 bool are_told_apart(const Cow& cow) {
@@ -143,13 +143,14 @@ bool are_told_apart(const Cow& cow) {
 
 std::string copied_text(const Cow& cow) {
   const std::uint64_t copies = cow.totals.copies;
-  const std::string pages = fmt::format("{} copied ({})", format_counted(copies, "page"),
-                                        format_size(cow.totals.copied_bytes));
+  const std::string pages =
+      fmt::format("{} copied ({})", format_counted(copies, "page"), format_size(cow.totals.copied_bytes));
   if (are_told_apart(cow)) {
     if (cow.sampling) return "about " + pages;
     // Others may be among the faults of which nothing is known.
     const bool more = cow.bounds && cow.bounds->copies.at_most.value_or(0) > copies;
-    return pages + (more ? fmt::format(" as far as is known, at most {}", format_count(*cow.bounds->copies.at_most)) : "");
+    return pages +
+           (more ? fmt::format(" as far as is known, at most {}", format_count(*cow.bounds->copies.at_most)) : "");
   }
   const std::uint64_t least = cow.bounds->copies.at_least.value_or(0);
   const Measured<std::uint64_t>& most = cow.bounds->copies.at_most;

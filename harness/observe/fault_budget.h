@@ -31,8 +31,8 @@ class FaultBudget {
 
   explicit FaultBudget(std::uint64_t seed, double per_second = kPerSecond, double at_once = kAtOnce)
       : random_(seed), per_second_(per_second), at_once_(at_once), left_(at_once) {}
-  /// kPerSecond and kAtOnce. Or ZEROTAX_FAULTS_PER_SECOND of the environment, and 2.4 times as many at once: to have few
-  /// sampled, or many not.
+  /// kPerSecond and kAtOnce. Or ZEROTAX_FAULTS_PER_SECOND of the environment, and 2.4 times as many at once: to have
+  /// few sampled, or many not.
   static FaultBudget chosen(std::uint64_t seed);
 
   /// So many more were recorded. False: it is enough for a while.

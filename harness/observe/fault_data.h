@@ -121,7 +121,7 @@ struct FaultData {
     CountBounds zero_fills;
   };
   std::optional<Bounds> bounds;
-  bool every_fault = true;                ///< false: those in user mode, classified by their addresses (PageSharing)
+  bool every_fault = true;  ///< false: those in user mode, classified by their addresses (PageSharing)
 };
 
 }  // namespace zerotax

@@ -68,9 +68,9 @@ class FaultTracer {
     bool forked = false;  ///< since it was last looked at from scratch
     bool shares = false;  ///< it may share pages with a process that it forked, or that forked it
     std::uint64_t space_read_ns = 0;
-    std::uint64_t cpu_ns = 0;  ///< that it had used when that was asked last
-    std::uint64_t recorded = 0;       ///< faults, each once
-    bool main_thread_ended = false;   ///< before others
+    std::uint64_t cpu_ns = 0;        ///< that it had used when that was asked last
+    std::uint64_t recorded = 0;      ///< faults, each once
+    bool main_thread_ended = false;  ///< before others
   };
 
   /// A fault that was counted.

@@ -40,8 +40,8 @@ void FaultTracer::spend(std::size_t known) {
   }
 }
 
-/// Whether events were lost since that was asked: the program faults faster than they are read. What was lost is
-/// estimated like the faults that are not recorded.
+/// Whether events were lost since that was asked: the program faults faster than they are read. Lost
+/// faults are estimated like the faults that are not recorded.
 bool FaultTracer::loses_events() {
   const std::uint64_t now = moment();
   if (now < lost_asked_ns_ + kLossNs) return false;

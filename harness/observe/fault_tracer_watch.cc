@@ -20,11 +20,13 @@ bool FaultTracer::is_undecided() const {
                      [&](const auto& each) { return now < each.second + kDecidedNs; });
 }
 
-/// Finds the processes whose watch the kernel ended at an exec, of what was read beyond the `known` events. These are in
-/// no order between CPUs.
+/// Finds the processes whose watch the kernel ended at an exec, of what was read beyond the `known` events. These are
+/// in no order between CPUs.
 void FaultTracer::notice_execs(std::size_t known) {
   for (std::size_t i = known; i < pending_.size(); ++i) {
-    if (pending_[i].kind == FaultEvent::Kind::kExec) executing_[pending_[i].pid] = pending_[i].time_ns;
+    if (pending_[i].kind != FaultEvent::Kind::kExec) continue;
+    std::uint64_t& exec_ns = executing_[pending_[i].pid];
+    exec_ns = std::max(exec_ns, pending_[i].time_ns);
   }
   std::vector<pid_t> lost;
   std::erase_if(executing_, [&](const auto& executing) {
@@ -43,7 +45,7 @@ void FaultTracer::notice_execs(std::size_t known) {
 
 void FaultTracer::resume(pid_t pid) {
   Resumed& resumed = lost_watch_[pid];
-  // Whatever it started meanwhile is not watched either.
+  // Processes that it started meanwhile are not watched either.
   for (const pid_t each : process_tree(pid)) {
     if (!events_->follow(each)) continue;
     if (each != pid && !processes_.contains(each)) {
@@ -58,7 +60,7 @@ void FaultTracer::resume(pid_t pid) {
   }
 }
 
-/// The kernel ended the watch of a process, which goes on.
+/// The kernel ended the watch of a process that is still running.
 void FaultTracer::apply_lost_watch(Process& process) {
   const pid_t pid = process.told.pid;
   const Resumed resumed = std::move(lost_watch_[pid]);
@@ -82,7 +84,11 @@ void FaultTracer::apply_exit(Process& process, const FaultEvent& event) {
     return;
   }
   if (process_memory(pid, false).vsz) {
-    process.main_thread_ended = true;
+    process.main_thread_ended = living_thread(pid) != pid;
+    if (process.main_thread_ended) return;
+    // It was not noticed at once.
+    resume(pid);
+    apply_lost_watch(process);
     return;
   }
   if (process.alive) note_change(process, event.time_ns, false);

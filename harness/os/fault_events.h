@@ -96,7 +96,17 @@ class FaultEvents {
   [[nodiscard]] std::size_t buffer_bytes() const { return streams_->buffer_bytes(); }
 
  private:
-  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor, kStack, kMinorCount, kMajorCount, kExecs };
+  enum class Source : unsigned {
+    kUser,
+    kKernel,
+    kAllocation,
+    kMinor,
+    kMajor,
+    kStack,
+    kMinorCount,
+    kMajorCount,
+    kExecs
+  };
 
   /// Whether it is a counter alone; that of the minor faults also reports mappings.
   static bool counts(Source source) { return source == Source::kMinorCount || source == Source::kMajorCount; }

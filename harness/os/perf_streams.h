@@ -43,7 +43,8 @@ class PerfStreams {
       });
     }
   }
-  /// Waits until then, or until there is a record, of events that wake their reader (wakeup_watermark). Drops all records.
+  /// Waits until then, or until there is a record, of events that wake their reader (wakeup_watermark). Drops all
+  /// records.
   void wait_until(std::chrono::steady_clock::time_point then);
   /// Stops the records of a source's events, or resumes them.
   void enable(unsigned source, bool on);

@@ -72,7 +72,8 @@ TEST(Fault, ANewAnonymousPageIsAZeroFillUnlessItCameFromElsewhere) {
   Fault swapped = allocating(kWrite, false);
   swapped.major = true;
   EXPECT_EQ(classify(swapped, &kAnonymous), FaultClass::kOther) << "from swap";
-  EXPECT_EQ(classify(allocating(kWrite, false), &kAnonymous), FaultClass::kCopy) << "a file's page that mremap moved there";
+  EXPECT_EQ(classify(allocating(kWrite, false), &kAnonymous), FaultClass::kCopy)
+      << "a file's page that mremap moved there";
   EXPECT_EQ(classify(fault_of_code(kRead), &kAnonymous), FaultClass::kOther) << "the shared zero page";
 }
 
