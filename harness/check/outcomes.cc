@@ -38,23 +38,35 @@ std::string group_name(const ReviewGroup& group) {
   return name;
 }
 
-/// The outcome of a group of changes; nullptr: of the whole check, if nothing changed.
-Outcome outcome_of(const CheckResult& result, const ReviewGroup* group, bool strict) {
+Outcome outcome_of(const CheckResult& result, const ReviewGroup& group, bool strict) {
   Outcome outcome;
   outcome.suite = result.allocator.name;
   outcome.file = result.baseline_path;
-  outcome.name = "as in the baseline";
-  outcome.headline = result.review.sentence;
-  if (group != nullptr) {
-    outcome.name = group_name(*group);
-    outcome.label = group->title;
-    outcome.kind = kind_of(*group);
-    outcome.fails = strict || group->direction != Direction::kBetter;
-    outcome.headline = group->sentence;
-    for (const std::size_t at : group->changes) outcome.details += result.review.changes[at].line + "\n";
-  }
+  outcome.name = group_name(group);
+  outcome.test = word_of(group.cause);
+  outcome.label = group.title;
+  outcome.kind = kind_of(group);
+  outcome.fails = strict || group.direction != Direction::kBetter;
   outcome.verdict = exchange::word_of(outcome.kind);
+  outcome.headline = group.sentence;
+  for (const std::size_t at : group.changes) outcome.details += result.review.changes[at].line + "\n";
   return outcome;
+}
+
+/// The outcomes of a check: each cause is a test, whether there are changes of it or not.
+void add_outcomes(const CheckResult& result, bool strict, OutcomeList& list) {
+  for (const ReviewGroup& group : result.review.groups) list.outcomes.push_back(outcome_of(result, group, strict));
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(Cause::kNotMeasured); ++i) {
+    const auto cause = static_cast<Cause>(i);
+    const auto& groups = result.review.groups;
+    if (std::any_of(groups.begin(), groups.end(), [&](const ReviewGroup& each) { return each.cause == cause; }))
+      continue;
+    Outcome& passed = list.outcomes.emplace_back();
+    passed.suite = result.allocator.name;
+    passed.name = word_of(cause);
+    passed.verdict = exchange::word_of(passed.kind);
+    passed.headline = "as in the baseline";
+  }
 }
 
 /// "zeroed_bytes" as a slug.
@@ -123,10 +135,7 @@ OutcomeList check_outcomes(const Check& check) {
   for (const CheckResult& result : check.checks) {
     list.subject += fmt::format("{}{} against {}", list.subject.empty() ? "" : "; ", name_and_version(result.allocator),
                                 result.baseline_path);
-    for (const ReviewGroup& group : result.review.groups) {
-      list.outcomes.push_back(outcome_of(result, &group, check.strict));
-    }
-    if (result.review.groups.empty()) list.outcomes.push_back(outcome_of(result, nullptr, check.strict));
+    add_outcomes(result, check.strict, list);
     add_benchmarks(result, list);
     add_notes(result, list);
   }

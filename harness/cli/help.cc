@@ -58,9 +58,11 @@ std::string explained(const CLI::App& root, const std::vector<std::string>& word
   if (words.empty()) return help_of(root, root.get_name()) + list_of_topics();
   const std::string& first = words.front();
   for (const Topic& topic : topics()) {
-    if (topic.name == first && words.size() == 1) {
-      return fmt::format("zerotax: {}\n\n{}", topic.summary, topic.text);
+    if (topic.name != first) continue;
+    if (words.size() > 1) {
+      throw UsageError(fmt::format("unexpected '{}' after zerotax help {}", words[1], first), "leave it out");
     }
+    return fmt::format("zerotax: {}\n\n{}", topic.summary, topic.text);
   }
   const CLI::App* command = &root;
   std::string name = root.get_name();

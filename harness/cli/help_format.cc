@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "base/wrap.h"
+#include "cli/leftover.h"
 
 namespace zerotax {
 namespace {
@@ -93,6 +95,13 @@ std::string HelpFormat::make_subcommand(const CLI::App* command) const {
 }
 
 std::string HelpFormat::make_description(const CLI::App* app) const { return wrap(app->get_description(), "", ""); }
+
+std::string HelpFormat::make_usage(const CLI::App* app, std::string name) const {
+  std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+  const bool has_verbs = !app->get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (has_verbs || !runs_program(*app)) return usage;
+  return usage.insert(usage.find_last_not_of('\n') + 1, " [-- COMMAND ...]");
+}
 
 /// Examples are folded; words below them are wrapped.
 std::string HelpFormat::make_footer(const CLI::App* app) const {

@@ -12,6 +12,7 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option(const CLI::Option* option, bool positional) const override;
   std::string make_subcommand(const CLI::App* command) const override;
   std::string make_description(const CLI::App* app) const override;
+  std::string make_usage(const CLI::App* app, std::string name) const override;
   std::string make_footer(const CLI::App* app) const override;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/nearest.h"
@@ -25,6 +26,20 @@ std::string called(const CLI::App& command) {
   return parent == nullptr ? "zerotax" : called(*parent) + " " + command.get_name();
 }
 
+/// Other commands may stand in a line of the examples, too.
+bool runs_program(const CLI::App& command) {
+  const std::string words = called(command) + " ";
+  const CLI::App* parent = command.get_parent();
+  const std::string examples = command.get_footer() + (parent != nullptr ? parent->get_footer() : "");
+  for (std::size_t at = examples.find(words); at != std::string::npos; at = examples.find(words, at + 1)) {
+    const std::string line = examples.substr(at, examples.find('\n', at) - at);
+    const std::size_t end = std::min(line.find(" && "), line.find(" | "));
+    if (line.substr(0, end).find(" -- ") != std::string::npos) return true;
+  }
+  const auto verbs = command.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(verbs.begin(), verbs.end(), [](const CLI::App* verb) { return runs_program(*verb); });
+}
+
 UsageError leftover_error(const CLI::App& command, const std::string& word) {
   const std::string name = called(command);
   const std::string help = fmt::format("see `{} --help`", name);
@@ -33,9 +48,9 @@ UsageError leftover_error(const CLI::App& command, const std::string& word) {
     return {fmt::format("unknown option '{}' of {}", option, name),
             did_you_mean(option, option_names_of(command)) + help};
   }
-  const bool runs = command.get_footer().find(" -- ") != std::string::npos;
   return {fmt::format("unexpected '{}'", word),
-          runs ? "put options before --, and the program and its arguments after it" : "leave it out, or " + help};
+          runs_program(command) ? "put options before --, and the program and its arguments after it"
+                                : "leave it out, or " + help};
 }
 
 UsageError leftover_error(const CLI::App& app) {

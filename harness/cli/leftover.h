@@ -10,6 +10,9 @@ namespace zerotax {
 /// "zerotax trace run", as it is called.
 std::string called(const CLI::App& command);
 
+/// Whether a command, or a verb of it, runs a program, whose words stand after --: the examples of the command say so.
+bool runs_program(const CLI::App& command);
+
 /// The error for a word that a command does not know: an option that it does not have, with the option that was
 /// probably meant, or a word too many.
 UsageError leftover_error(const CLI::App& command, const std::string& word);

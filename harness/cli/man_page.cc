@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/help_format.h"
+#include "cli/leftover.h"
 #include "cli/topics.h"
 
 namespace zerotax {
@@ -73,9 +74,7 @@ std::string synopsis(const CLI::App& command) {
     text += option->get_required() ? fmt::format(" \\fI{}\\fR", name) : fmt::format(" [\\fI{}\\fR]", name);
   }
   text += " [\\fIOPTION\\fR]...";
-  // Only the examples show which commands take a program.
-  return command.get_footer().find(" -- ") == std::string::npos ? text
-                                                                : text + R"( [\-\- \fIPROGRAM\fR [\fIARGUMENT\fR]...])";
+  return runs_program(command) ? text + R"( [\-\- \fIPROGRAM\fR [\fIARGUMENT\fR]...])" : text;
 }
 
 std::string examples_of(const CLI::App& command) {

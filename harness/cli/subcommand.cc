@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "cli/colour.h"
 #include "cli/former_names.h"
+#include "cli/leftover.h"
 #include "cli/machine_option.h"
 #include "cli/parser.h"
 #include "files/output_kind.h"
@@ -52,7 +53,7 @@ void check_program(const CLI::App& command) {
   const bool marked = std::find(words.begin(), words.end(), "--") != words.end();
   // help completes words that stand there.
   if (!marked || command.get_name() == "help") return;
-  if (command.get_footer().find(" -- ") == std::string::npos) {
+  if (!runs_program(command)) {
     throw UsageError(fmt::format("zerotax {} does not run a program, but -- is given", command.get_name()),
                      "leave out -- and everything after it");
   }

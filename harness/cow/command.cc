@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +18,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
+#include "observe/running_process.h"
 #include "os/environment.h"
 #include "os/page.h"
 #include "os/print.h"
@@ -61,7 +61,7 @@ struct Options {
 class LiveLines {
  public:
   /// `interval`: seconds.
-  LiveLines(std::FILE* to, double interval) : to_(to), terminal_(is_terminal(to)), tenths_(interval < 1) {}
+  LiveLines(std::FILE* to, double interval) : to_(to), terminal_(can_erase(to)), tenths_(interval < 1) {}
 
   [[nodiscard]] bool terminal() const { return terminal_; }
   void show(const FaultInterval& interval, bool complete) {
@@ -102,12 +102,7 @@ void check(const Options& options, const std::vector<std::string>& words) {
         words.empty() ? "neither a process nor a command is given" : "both a process and a command are given",
         "give either --pid PID or a command after --, as in zerotax cow -- ./server");
   }
-  if (options.has_pid && options.pid <= 0) {
-    throw UsageError(fmt::format("invalid PID {}", options.pid), "give --pid the PID of a running process (see ps)");
-  }
-  if (options.has_pid && options.pid == ::getpid()) {
-    throw UsageError(fmt::format("PID {} is zerotax itself", options.pid), "give the PID of another process");
-  }
+  if (options.has_pid) check_process(options.pid);
   if (!(options.interval >= 0.05) || options.interval > 3600) {
     throw UsageError(fmt::format("invalid --interval {:g}", options.interval), "give 0.05 to 3600 seconds");
   }

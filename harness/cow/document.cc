@@ -22,15 +22,16 @@ ZEROTAX_FIELDS(Interval, from_s, to_s, began, ended, counts, processes)
 ZEROTAX_FIELDS(FaultsFile, path, written, not_written, problem)
 ZEROTAX_FIELDS(HalfWidths, copies, reuses, zero_fills)
 ZEROTAX_FIELDS(Sampling, recorded, windows, half_width_95)
-ZEROTAX_FIELDS(Bound, at_most)
+ZEROTAX_FIELDS(Bound, at_least, at_most)
 ZEROTAX_FIELDS(Bounds, copies, zero_fills)
+ZEROTAX_FIELDS(Unwatched, pid, name, faults)
 ZEROTAX_FIELDS(Stacks, taken, lost, skipped)
 ZEROTAX_FIELDS(Code, function, module, counts, through)
 ZEROTAX_FIELDS(CopyingEnd, at_s, child_from_s, child_to_s, copies_until, copies_after, zero_fills_until,
                zero_fills_after)
 ZEROTAX_FIELDS(Cow, schema, zerotax_version, started, environment, command, pid, exit_status, method, counted,
-               interval_s, wall_s, buffer_bytes, faults_file, totals, sampling, bounds, unclassified, processes,
-               intervals, script_names, stacks, code, copying_ended, sentence, notes)
+               interval_s, wall_s, buffer_bytes, faults_file, totals, sampling, bounds, unclassified, unwatched,
+               processes, intervals, script_names, stacks, code, copying_ended, sentence, notes)
 
 Json cow_json(const Cow& cow) { return cow; }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace zerotax::cow {
@@ -67,28 +68,45 @@ Interval interval_of(const FaultInterval& traced, const Seen& seen) {
 }
 
 /// Half the width of the interval that the true number is in, 19 times out of 20.
-/// Their differences say little of so few windows.
-Measured<std::uint64_t> half_width(double variance, std::uint64_t windows) {
+/// Their differences say little of so few windows. A burst between windows is in none of them: of what N random windows
+/// do not show, there is at most 3/N (Hanley and Lippman-Hand, If nothing goes wrong, is everything all right?, 1983).
+Measured<std::uint64_t> half_width(double variance, const FaultData& data) {
   constexpr std::uint64_t kFewest = 10;
+  const std::uint64_t windows = data.sampling->windows;
   if (windows < kFewest) return NotAvailable{fmt::format("fewer than {} windows", kFewest)};
-  return static_cast<std::uint64_t>(std::ceil(1.96 * std::sqrt(variance)));
+  const std::uint64_t unseen = data.handled > data.sampling->recorded ? data.handled - data.sampling->recorded : 0;
+  const double burst = 3.0 * static_cast<double>(unseen) / static_cast<double>(windows);
+  return static_cast<std::uint64_t>(std::ceil(std::max(1.96 * std::sqrt(variance), burst)));
 }
 
 Measured<Sampling> sampling_of(const FaultData& data) {
   if (!data.sampling) return NotAvailable{"every fault was recorded"};
   const auto& variance = data.sampling->variance;
   const std::uint64_t windows = data.sampling->windows;
-  return Sampling{data.sampling->recorded,
-                  windows,
-                  {half_width(variance.copies, windows), half_width(variance.reuses, windows),
-                   half_width(variance.zero_fills, windows)}};
+  return Sampling{
+      data.sampling->recorded,
+      windows,
+      {half_width(variance.copies, data), half_width(variance.reuses, data), half_width(variance.zero_fills, data)}};
 }
 
 /// By its pages' sharers alone a fault is not known for what it is: a page that was dropped since (MADV_DONTNEED, or at
 /// the fork, MADV_WIPEONFORK) is filled with zeros, and one that moved (mremap) may be copied.
-Measured<Bounds> bounds_of(const FaultData& data, const FaultCounts& totals) {
-  if (data.every_fault) return NotAvailable{"each fault is classified by the pages that the kernel allocated in it"};
-  return Bounds{{totals.copies + totals.other}, {totals.zero_fills + totals.copies + totals.reuses + totals.other}};
+Measured<Bounds> bounds_of(const FaultData& data) {
+  if (!data.bounds) return NotAvailable{"each fault is classified by the pages that the kernel allocated in it"};
+  const auto bound = [&](const CountBounds& counts) {
+    Bound found{std::nullopt, {counts.at_most, "a process was not watched to its end"}};
+    if (data.every_fault) found.at_least = counts.at_least;
+    return found;
+  };
+  return Bounds{bound(data.bounds->copies), bound(data.bounds->zero_fills)};
+}
+
+std::vector<Unwatched> unwatched_of(const FaultData& data) {
+  std::vector<Unwatched> found;
+  for (const UnwatchedProcess& each : data.unwatched) {
+    found.push_back({each.pid, each.name, {each.faults, "it was not watched again: root's"}});
+  }
+  return found;
 }
 
 /// Faults of the program's own account that no exception told of.
@@ -98,6 +116,9 @@ Measured<std::uint64_t> unclassified_of(const CowSubject& subject, const FaultDa
   if (!subject.minor_faults) return NotAvailable{"the program's own account of faults is not known"};
   if (subject.counted != "all") return NotAvailable{"some processes are left out here"};
   if (data.sampling || data.lost > 0) return NotAvailable{"not every fault was recorded"};
+  for (const UnwatchedProcess& each : data.unwatched) {
+    if (each.pid == subject.pid) return NotAvailable{"the kernel ended the watch of the program when it was executed"};
+  }
   for (const TracedProcess& process : data.processes) {
     if (process.pid != subject.pid) continue;
     const std::uint64_t known = process.counts.all();
@@ -135,7 +156,8 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
     cow.totals.handled = NotAvailable{"counted for all processes together, of which some are left out here"};
   }
   cow.sampling = sampling_of(data);
-  cow.bounds = bounds_of(data, totals);
+  cow.bounds = bounds_of(data);
+  if (!data.unwatched.empty()) cow.unwatched = unwatched_of(data);
   cow.unclassified = unclassified_of(subject, data);
   for (const FaultInterval& interval : data.intervals) cow.intervals.push_back(interval_of(interval, seen));
   cow.script_names = data.scripts.list();

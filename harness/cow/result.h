@@ -103,12 +103,19 @@ struct Sampling {
 };
 
 struct Bound {
-  std::uint64_t at_most = 0;
+  std::optional<std::uint64_t> at_least;
+  Measured<std::uint64_t> at_most;
 };
 
 struct Bounds {
   Bound copies;
   Bound zero_fills;
+};
+
+struct Unwatched {
+  pid_t pid = 0;
+  std::string name;
+  Measured<std::uint64_t> faults;
 };
 
 struct Stacks {
@@ -161,6 +168,7 @@ struct Cow : Verdict, DocumentHead {
   Measured<Sampling> sampling;
   Measured<Bounds> bounds;
   Measured<std::uint64_t> unclassified;
+  std::optional<std::vector<Unwatched>> unwatched;  ///< none: every process was watched
   std::vector<Process> processes;
   std::vector<Interval> intervals;
   std::optional<std::vector<InterpreterNames>> script_names;
@@ -175,6 +183,20 @@ Verdict cow_verdict(const Cow& cow);
 
 /// The summary for the terminal: totals, processes, and the mappings and code that copied most.
 std::string cow_text(const Cow& cow);
+
+/// How many pages were copied, as exactly as it is known: "5 pages copied (20 KiB)", "about 5 pages copied (20 KiB)",
+/// "between 5 and 9 pages copied".
+std::string copied_text(const Cow& cow);
+
+/// A count, or "n/a".
+std::string known_text(const Measured<std::uint64_t>& count);
+
+/// What is missing of a process, as a clause.
+std::string unwatched_text(const Unwatched& unwatched);
+
+/// Whether totals, and what each process, mapping and function did, are counts or estimates with an interval: neither a
+/// range alone nor a lower bound.
+bool are_told_apart(const Cow& cow);
 
 /// "tracepoints", "software".
 const char* method_name(Method method);

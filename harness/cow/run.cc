@@ -5,7 +5,6 @@
 #include <chrono>
 #include <thread>
 
-#include "base/error.h"
 #include "os/clock.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
@@ -30,13 +29,6 @@ CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions opt
 }
 
 CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds_to_watch, const std::function<bool()>& stop) {
-  if (process_threads(pid).empty()) {
-    throw UsageError(fmt::format("no process has PID {}", pid), "give the PID of a running process (see ps)");
-  }
-  if (!runs(pid)) {
-    throw UsageError(fmt::format("process {} has no memory of its own (a zombie or a kernel thread)", pid),
-                     "give the PID of a running program");
-  }
   const std::int64_t start = monotonic_ns();
   FaultTracer tracer(std::move(options), pid);
   const auto is_over = [&] { return seconds_to_watch > 0 && seconds(monotonic_ns() - start) >= seconds_to_watch; };

@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/names.h"
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "base/wrap.h"
@@ -45,31 +48,94 @@ std::string code_label(const Code& code) {
          (code.through ? ", in " + *code.through : "");
 }
 
-using Rows = std::vector<std::pair<std::string, Counts>>;
+struct Row {
+  std::string name;  ///< cut where the line would be too long
+  std::string end;
+  Counts counts;
+};
 
-std::string top(const char* what, Rows rows) {
-  std::erase_if(rows, [](const auto& each) { return told(each.second) == 0; });
-  if (rows.empty()) return "";
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& one, const auto& other) { return told(one.second) > told(other.second); });
-  Table table({{"copies", Unit::kCount, 9},
-               {"reuses", Unit::kCount, 8},
-               {"zero-fills", Unit::kCount, 10},
-               {"refills", Unit::kCount, 8},
-               {"file", Unit::kCount, 7},
-               {"other", Unit::kCount, 6},
-               {"copied", Unit::kBytes, 9},
-               {what, Unit::kText, 0, "", {}, 2}});
-  for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
-    const auto& [label, counts] = rows[i];
-    table.add({counts.copies, counts.reuses, counts.zero_fills, counts.refills, counts.file_faults, counts.other,
-               counts.copied_bytes, label});
-  }
-  if (rows.size() > kRows) table.note(fmt::format("{:>9} more", format_count(rows.size() - kRows)));
-  return "\n" + table.text();
+struct Figure {
+  Column column;
+  Cell (*of)(const Counts& counts);
+  bool always = false;  ///< others are left out where they are all 0 or n/a, and the line would be too long
+};
+
+const std::vector<Figure>& all_figures() {
+  static const std::vector<Figure> all{
+      {{"copies", Unit::kCount, 7}, [](const Counts& counts) -> Cell { return counts.copies; }, true},
+      {{"reuses", Unit::kCount, 7}, [](const Counts& counts) -> Cell { return counts.reuses; }},
+      {{"zero-fills", Unit::kCount, 10}, [](const Counts& counts) -> Cell { return counts.zero_fills; }, true},
+      {{"refills", Unit::kCount, 7}, [](const Counts& counts) -> Cell { return counts.refills; }},
+      {{"file", Unit::kCount, 6}, [](const Counts& counts) -> Cell { return counts.file_faults; }},
+      {{"other", Unit::kCount, 5}, [](const Counts& counts) -> Cell { return counts.other; }},
+      {{"copied", Unit::kBytes, 9}, [](const Counts& counts) -> Cell { return counts.copied_bytes; }, true},
+  };
+  return all;
 }
 
-std::string known(const Measured<std::uint64_t>& count) { return count ? format_count(*count) : "n/a"; }
+std::size_t width_of(const Figure& figure, const std::vector<Row>& rows) {
+  std::size_t width = figure.column.width;
+  for (const Row& row : rows)
+    width = std::max(width, shown_width(figure.of(row.counts).text(figure.column.unit, "n/a")));
+  return width + 1;
+}
+
+bool is_empty(const Figure& figure, const std::vector<Row>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    const Cell cell = figure.of(row.counts);
+    return cell.is_zero() || cell.text(figure.column.unit, "") == "";
+  });
+}
+
+/// As much of a name as has so many characters. Its end is ASCII, like the rest of the table.
+std::string cut_name(const std::string& name, std::size_t room) {
+  constexpr std::string_view kEllipsis = "…";
+  if (shown_width(name) <= room) return name;
+  std::string kept = first_characters(name, room > 3 ? room - 2 : 1);
+  kept.resize(kept.size() - kEllipsis.size());
+  return kept + "...";
+}
+
+/// A table of at most 80 columns, of the rows with the most faults.
+std::string top(const char* what, std::vector<Row> rows) {
+  constexpr std::size_t kColumns = 80;
+  constexpr std::size_t kGap = 2;
+  std::erase_if(rows, [](const Row& each) { return told(each.counts) == 0; });
+  if (rows.empty()) return "";
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& one, const Row& other) { return told(one.counts) > told(other.counts); });
+  const std::size_t more = rows.size() > kRows ? rows.size() - kRows : 0;
+  rows.resize(rows.size() - more);
+  std::size_t label = 0;
+  for (Row& row : rows) {
+    row.name = printable(row.name);
+    row.end = printable(row.end);
+    label = std::max(label, shown_width(row.name + row.end));
+  }
+  std::vector<Figure> figures = all_figures();
+  const auto width = [&] {
+    std::size_t sum = kGap;
+    for (const Figure& figure : figures) sum += width_of(figure, rows);
+    return sum;
+  };
+  if (width() + label > kColumns) {
+    std::erase_if(figures, [&](const Figure& each) { return !each.always && is_empty(each, rows); });
+  }
+  const std::size_t room = kColumns - std::min(kColumns - 1, width());
+  std::vector<Column> columns;
+  for (const Figure& figure : figures) columns.push_back(figure.column);
+  columns.push_back({what, Unit::kText, 0, "", {}, kGap});
+  Table table(columns);
+  for (const Row& row : rows) {
+    std::vector<Cell> cells;
+    for (const Figure& figure : figures) cells.push_back(figure.of(row.counts));
+    const std::size_t end = shown_width(row.end);
+    cells.emplace_back(cut_name(row.name, room > end ? room - end : 1) + row.end);
+    table.add(std::move(cells));
+  }
+  if (more > 0) table.note(fmt::format("{:>7} more", format_count(more)));
+  return "\n" + table.text();
+}
 
 /// Which counts are exact, and which are not.
 std::string sampling_lines(const Cow& cow) {
@@ -83,26 +149,36 @@ std::string sampling_lines(const Cow& cow) {
     all = "; their sum is exact";
   }
   const auto bounded = [](std::uint64_t count, const char* what, const Measured<std::uint64_t>& width) {
-    return fmt::format("{} {} ± {}", format_count(count), what, known(width));
+    return fmt::format("{} {} ± {}", format_count(count), what, known_text(width));
   };
+  const std::string recorded =
+      fmt::format("! sampled: {} of {} were recorded one by one, in {}{}. ", format_count(cow.sampling->recorded), of,
+                  format_counted(cow.sampling->windows, "window"), all);
+  constexpr const char* kEvery = "--every-fault records all, which doubles the time of each";
+  if (!widths.copies) {
+    return wrap(fmt::format("{}So few windows say nothing about the others: the numbers below are guesses ({}); {}",
+                            recorded, widths.copies.why(), kEvery),
+                "", "  ");
+  }
   return wrap(
-      fmt::format("! sampled: {} of {} were recorded one by one, in {}{}. How they divide is an estimate, with "
-                  "95 % confidence {}, {}, {}; --every-fault records all, which doubles the time of each",
-                  format_count(cow.sampling->recorded), of, format_counted(cow.sampling->windows, "window"), all,
+      fmt::format("{}How they divide is an estimate, with 95 % confidence {}, {}, {}; {}", recorded,
                   bounded(totals.copies, "copies", widths.copies), bounded(totals.reuses, "reuses", widths.reuses),
-                  bounded(totals.zero_fills, "zero-fills", widths.zero_fills)),
+                  bounded(totals.zero_fills, "zero-fills", widths.zero_fills), kEvery),
       "", "  ");
 }
 
 /// What is not exact, though every fault was recorded.
 std::string bounds_lines(const Cow& cow) {
   std::string text;
-  if (cow.bounds) {
+  if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
     text += wrap(fmt::format("! bounded: an ordinary user does not see what a fault did: a page that was dropped since "
                              "the last look is called copied, and was zero-filled. At most {} copies, at most {} "
                              "zero-fills in user mode",
-                             format_count(cow.bounds->copies.at_most), format_count(cow.bounds->zero_fills.at_most)),
+                             known_text(cow.bounds->copies.at_most), known_text(cow.bounds->zero_fills.at_most)),
                  "", "  ");
+  }
+  for (const Unwatched& each : cow.unwatched.value_or(std::vector<Unwatched>{})) {
+    text += wrap("! not watched: " + unwatched_text(each), "", "  ");
   }
   if (cow.unclassified.value_or(0) == 0) return text;
   return text + wrap(fmt::format("! not classified: {} that the kernel took in the name of process {}, without an "
@@ -127,7 +203,9 @@ std::string totals_lines(const Cow& cow) {
   const Totals& totals = cow.totals;
   const bool by_tracepoints = cow.method == Method::kTracepoints;
   const std::string again =
-      totals.refills.value_or(0) > 0 ? fmt::format(" ({} of them again)", known(totals.refills)) : "";
+      totals.refills.value_or(0) > 0 ? fmt::format(" ({} of them again)", known_text(totals.refills)) : "";
+  const std::string others =
+      !by_tracepoints && totals.other > 0 ? fmt::format(", {} unknown", format_count(totals.other)) : "";
   const std::string by = by_tracepoints
                              ? fmt::format("by tracepoints{}", cow.sampling ? "" : ", every fault")
                              : fmt::format(
@@ -135,10 +213,9 @@ std::string totals_lines(const Cow& cow) {
                                    "share each page",
                                    kHasFaultTracepoints ? ", as an ordinary user" : "");
   std::string text =
-      wrap(fmt::format("{}{} copied ({}), {} reused, {} zero-filled{}, {}, in {:.3g} s; counted: {}; {}",
-                       cow.sampling ? "about " : "", format_counted(totals.copies, "page"),
-                       format_size(totals.copied_bytes), format_count(totals.reuses), format_count(totals.zero_fills),
-                       again, format_counted(totals.file_faults, "file fault"), cow.wall_s, cow.counted, by),
+      wrap(fmt::format("{}, {} reused, {} zero-filled{}, {}{}, in {:.3g} s; counted: {}; {}", copied_text(cow),
+                       format_count(totals.reuses), format_count(totals.zero_fills), again,
+                       format_counted(totals.file_faults, "file fault"), others, cow.wall_s, cow.counted, by),
            "", "  ");
   if (totals.lost == 0) return text;
   return text + wrap(fmt::format("! {} lost, because the per-CPU buffer of {} was full: {}; give a larger --buffer{}",
@@ -158,17 +235,17 @@ std::string cow_text(const Cow& cow) {
   text += unread_files_lines();
   text += stacks_line(cow);
   if (cow.processes.size() > 1) text += wrap(kCopiedByFork);
-  Rows processes;
-  Rows mappings;
+  std::vector<Row> processes;
+  std::vector<Row> mappings;
   for (const Process& process : cow.processes) {
-    processes.emplace_back(fmt::format("{} {} {}", process.parent != 0 ? "child" : "parent", process.pid, process.name),
-                           process.counts);
+    processes.push_back({fmt::format("{} {} {}", process.parent != 0 ? "child" : "parent", process.pid, process.name),
+                         "", process.counts});
     for (const Mapping& mapping : process.mappings) {
-      mappings.emplace_back(fmt::format("{} of {}", mapping_label(mapping), process.pid), mapping.counts);
+      mappings.push_back({mapping_label(mapping), fmt::format(" of {}", process.pid), mapping.counts});
     }
   }
-  Rows code;
-  for (const Code& each : cow.code) code.emplace_back(code_label(each), each.counts);
+  std::vector<Row> code;
+  for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
   return text + top("process", processes) + top("mapping", mappings) + top("code", code);
 }
 

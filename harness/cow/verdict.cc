@@ -50,9 +50,12 @@ std::vector<std::string> notes_of(const Cow& cow) {
     notes.push_back(fmt::format("{} faults were recorded one by one: how the others divide is estimated.",
                                 format_count(cow.sampling->recorded)));
   }
-  if (cow.bounds) {
+  if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
     notes.push_back(fmt::format("By software events copies are a bound: at most {}; dropped pages count as copied.",
-                                format_count(cow.bounds->copies.at_most)));
+                                known_text(cow.bounds->copies.at_most)));
+  }
+  for (const Unwatched& each : cow.unwatched.value_or(std::vector<Unwatched>{})) {
+    notes.push_back(unwatched_text(each) + ".");
   }
   if (cow.processes.size() > 1) notes.emplace_back(kCopiedByFork);
   return notes;
@@ -121,11 +124,47 @@ std::string copying_end_text(const Measured<CopyingEnd>& ended) {
 
 const char* method_name(Method method) { return method == Method::kTracepoints ? "tracepoints" : "software"; }
 
+std::string known_text(const Measured<std::uint64_t>& count) { return count ? format_count(*count) : "n/a"; }
+
+std::string unwatched_text(const Unwatched& unwatched) {
+  return fmt::format(
+      "process {} ({}) changed its credentials when it was executed, or its user may not read the program: the kernel "
+      "ended the watch, and {}",
+      unwatched.pid, unwatched.name,
+      unwatched.faults ? fmt::format("{} until it was watched again are missing",
+                                     "at most " + format_counted(*unwatched.faults, "fault"))
+                       : "what it did from then on is missing; watch as root");
+}
+
+bool are_told_apart(const Cow& cow) {
+  const bool has_interval = cow.sampling && cow.sampling->half_width_95.copies;
+  const bool incomplete = cow.unwatched && !cow.unwatched->empty();
+  return !cow.bounds || (!incomplete && (cow.method == Method::kSoftware || has_interval));
+}
+
+std::string copied_text(const Cow& cow) {
+  const std::uint64_t copies = cow.totals.copies;
+  const std::string pages =
+      fmt::format("{} copied ({})", format_counted(copies, "page"), format_size(cow.totals.copied_bytes));
+  if (are_told_apart(cow)) {
+    if (cow.sampling) return "about " + pages;
+    // Others may be among the faults of which nothing is known.
+    const bool more = cow.bounds && cow.bounds->copies.at_most.value_or(0) > copies;
+    return pages +
+           (more ? fmt::format(" as far as is known, at most {}", format_count(*cow.bounds->copies.at_most)) : "");
+  }
+  const std::uint64_t least = cow.bounds->copies.at_least.value_or(0);
+  const Measured<std::uint64_t>& most = cow.bounds->copies.at_most;
+  if (!most) return fmt::format("at least {} copied", format_counted(least, "page"));
+  if (*most == least) return pages;
+  return fmt::format("between {} and {} copied", format_count(least), format_counted(*most, "page"));
+}
+
 Verdict cow_verdict(const Cow& cow) {
   const std::uint64_t parent = copies_of(cow.intervals, false);
   const std::uint64_t children = copies_of(cow.intervals, true);
-  std::string text = fmt::format("{}{} copied ({})", cow.sampling ? "about " : "",
-                                 format_counted(parent + children, "page"), format_size(cow.totals.copied_bytes));
+  std::string text = copied_text(cow);
+  if (!are_told_apart(cow)) return {NotAvailable{"not every fault was recorded"}, text + ".", notes_of(cow)};
   if (has_children(cow.intervals)) {
     text += fmt::format(": {} by the parent, {} by its children", format_count(parent), format_count(children));
   }

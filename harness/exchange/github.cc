@@ -64,8 +64,8 @@ std::string github_commands(const OutcomeList& list) {
     const std::size_t shown = own.size() <= room ? own.size() : room - 1;
     for (std::size_t i = 0; i < shown; ++i) {
       const Outcome& each = *own[i];
-      text +=
-          line(level, each.file, fmt::format("{}: {}: {}", each.suite, label_of(each), each.verdict), each.headline);
+      text += line(level, each.file, fmt::format("{}: {}: {}", each.suite, label_of(each), each.verdict),
+                   after_verdict(each.headline, each.verdict));
     }
     if (shown == own.size()) continue;
     text += line(level, "", list.command,

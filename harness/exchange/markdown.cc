@@ -30,7 +30,7 @@ std::string row_of(const Outcome& outcome) {
   std::string row = "| " + inline_text(label_of(outcome), kLongestName) + " |";
   for (const std::string& cell : outcome.cells) row += " " + inline_text(cell, kLongestName) + " |";
   return row + fmt::format(" {} | {} |\n", inline_text(outcome.verdict, kLongestName),
-                           inline_text(outcome.headline, kLongestLine));
+                           inline_text(after_verdict(outcome.headline, outcome.verdict), kLongestLine));
 }
 
 std::string header_of(const OutcomeList& list) {

@@ -13,6 +13,12 @@ std::string verdict_of(const OutcomeList& list) { return list.verdict.empty() ? 
 
 const std::string& label_of(const Outcome& outcome) { return outcome.label.empty() ? outcome.name : outcome.label; }
 
+const std::string& test_of(const Outcome& outcome) { return outcome.test.empty() ? outcome.name : outcome.test; }
+
+std::string after_verdict(const std::string& sentence, const std::string& verdict) {
+  return sentence.starts_with(verdict + ": ") ? sentence.substr(verdict.size() + 2) : sentence;
+}
+
 bool fails(const OutcomeList& list) {
   return std::any_of(list.outcomes.begin(), list.outcomes.end(), [](const Outcome& each) { return each.fails; });
 }

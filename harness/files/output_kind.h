@@ -8,6 +8,7 @@ namespace zerotax {
 struct OutputRules {
   std::string command;  ///< the one that runs: its --json replaces only documents of its own kind; "": any of zerotax's
   bool force = false;   ///< --force: anything but what can be executed
+  bool takes_standard_output = false;  ///< an output is written there (check_outputs): nothing else may be
 };
 OutputRules& output_rules();
 

@@ -60,6 +60,7 @@ void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<Name
   }
   for (const NamedPath& output : outputs) {
     if (output.path.empty()) continue;
+    if (own_descriptor(output.path) == STDOUT_FILENO) output_rules().takes_standard_output = true;
     if (!own_descriptor(output.path)) {
       check_replaceable(output.option, output.path);
       remember_output(output.option, output.path);

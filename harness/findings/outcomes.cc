@@ -37,6 +37,7 @@ Outcome outcome_of(const AllocatorFindings& one, const Finding& finding) {
   Outcome outcome;
   outcome.suite = one.name() + one.settings();
   outcome.name = finding_id(one.allocator, finding);
+  outcome.test = finding.rule;
   outcome.kind = is_broken(finding) ? OutcomeKind::kFailed : OutcomeKind::kWorse;
   outcome.fails = true;
   outcome.verdict = severity_word(finding.severity);

@@ -19,6 +19,7 @@ struct Region {
   std::uint64_t inode = 0;   ///< of the file; 0: no file
   bool unreported = false;   ///< found in /proc/PID/maps: moved here by mremap, its pages unknown
   std::uint64_t device = 0;  ///< of the file system that holds the file
+  bool readable = true;
 
   /// Its pages are a file's, or those of shared memory, until a private one is written.
   [[nodiscard]] bool of_file() const;

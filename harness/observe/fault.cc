@@ -39,6 +39,7 @@ void FaultPairing::end(std::vector<Fault>& open, const FaultEvent& event) {
   });
   if (ended == open.rend()) return;  // its begin was lost
   ended->end_ns = event.time_ns;
+  ended->major = event.major;
   over_.swap(open);
 }
 
@@ -92,7 +93,10 @@ FaultClass classify(const Fault& fault, const Region* region) {
   if (present) return FaultClass::kOther;
   if (of_file) return write ? FaultClass::kCopy : FaultClass::kFile;
   // A huge page is zeroed after it was allocated, and not by the flag.
-  return fault.allocated && (fault.zeroed || fault.order > 0) ? FaultClass::kZeroFill : FaultClass::kOther;
+  if (fault.allocated && (fault.zeroed || fault.order > 0)) return FaultClass::kZeroFill;
+  // The kernel reports no mremap. Only a page of a file is replaced by another one that is not zeroed, or read from
+  // swap.
+  return fault.allocated && write && !fault.major ? FaultClass::kCopy : FaultClass::kOther;
 }
 
 const char* fault_class_name(FaultClass kind) {

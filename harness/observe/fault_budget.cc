@@ -5,10 +5,11 @@
 
 namespace zerotax {
 
-double FaultBudget::chosen() {
+FaultBudget FaultBudget::chosen(std::uint64_t seed) {
+  constexpr double kSecondsAtOnce = 2.4;
   const char* const text = std::getenv("ZEROTAX_FAULTS_PER_SECOND");
   const double number = text != nullptr ? std::atof(text) : 0;
-  return number >= 1 ? number : kPerSecond;
+  return number >= 1 ? FaultBudget(seed, number, kSecondsAtOnce * number) : FaultBudget(seed);
 }
 
 void FaultBudget::refill(Now now) {
@@ -16,7 +17,7 @@ void FaultBudget::refill(Now now) {
     const std::uint64_t passed = now.ns - refilled_.ns;
     // Processes that began and ended since then are not among those that were asked.
     const std::uint64_t used = std::clamp(now.cpu_ns - refilled_.cpu_ns, passed / 4, passed * kMostCpus);
-    left_ = std::min(kAtOnce * per_second_, left_ + static_cast<double>(used) / 1e9 * per_second_);
+    left_ = std::min(at_once_, left_ + static_cast<double>(used) / 1e9 * per_second_);
   }
   refilled_ = now;
 }

@@ -19,8 +19,9 @@ class FaultBudget {
   /// Faults that are recorded in a second of the program's CPU time at most. One of these costs it some 0.7 to 3 us, so
   /// that it is held up for 1 to 3 % of that time.
   static constexpr double kPerSecond = 10'000;
-  /// So many seconds' worth may be recorded at once, before that is asked.
-  static constexpr double kAtOnce = 2.4;
+  /// Faults that are recorded at once before the rate limits them. All faults of a short program are recorded: few
+  /// windows say little about it. A program pays for these at most a second once.
+  static constexpr double kAtOnce = 1'000'000;
   /// Seconds of CPU time in a second that count: somebody has to read what is recorded.
   static constexpr std::uint64_t kMostCpus = 3;
   /// A window's, on average; fewer where the budget is small.
@@ -28,10 +29,11 @@ class FaultBudget {
   /// The time spent on opening a window, at most so often: one part in so many.
   static constexpr std::uint64_t kShare = 20;
 
-  explicit FaultBudget(std::uint64_t seed, double per_second = kPerSecond)
-      : random_(seed), per_second_(per_second), left_(kAtOnce * per_second) {}
-  /// kPerSecond, or ZEROTAX_FAULTS_PER_SECOND of the environment: to have few sampled, or many not.
-  static double chosen();
+  explicit FaultBudget(std::uint64_t seed, double per_second = kPerSecond, double at_once = kAtOnce)
+      : random_(seed), per_second_(per_second), at_once_(at_once), left_(at_once) {}
+  /// kPerSecond and kAtOnce. Or ZEROTAX_FAULTS_PER_SECOND of the environment, and 2.4 times as many at once: to have
+  /// few sampled, or many not.
+  static FaultBudget chosen(std::uint64_t seed);
 
   /// So many more were recorded. False: it is enough for a while.
   bool spend(std::uint64_t faults, Now now);
@@ -49,6 +51,7 @@ class FaultBudget {
 
   std::mt19937_64 random_;
   double per_second_;
+  double at_once_;
   double left_;
   double wanted_ = 0;  ///< before the next window
   Now refilled_{0, 0};

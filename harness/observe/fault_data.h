@@ -88,6 +88,20 @@ struct FaultSampling {
   std::optional<Variance> before_;  ///< shares of the classes in the last window
 };
 
+/// A process whose watch the kernel ended at an exec, because its credentials changed or its user may not read the
+/// program.
+struct UnwatchedProcess {
+  pid_t pid = 0;
+  std::string name;                     ///< of the program
+  std::optional<std::uint64_t> faults;  ///< that it took at most until it was watched again; empty: it never was
+};
+
+/// A count that is not exact.
+struct CountBounds {
+  std::uint64_t at_least = 0;
+  std::optional<std::uint64_t> at_most;  ///< empty: some process was not watched to its end
+};
+
 /// All that was traced.
 struct FaultData {
   std::vector<TracedProcess> processes;  ///< in the order of their beginning; an exec makes no new one
@@ -100,7 +114,14 @@ struct FaultData {
   ScriptNames scripts;                    ///< of the interpreters that ran
   std::optional<FaultStacks> stacks;      ///< if they were taken
   std::optional<FaultLogResult> log;      ///< if the faults were written one by one
-  bool every_fault = true;                ///< false: those in user mode, classified by their addresses (PageSharing)
+  std::vector<UnwatchedProcess> unwatched;
+  /// Of all processes that are counted; empty where copies and zero-fills are exact.
+  struct Bounds {
+    CountBounds copies;
+    CountBounds zero_fills;
+  };
+  std::optional<Bounds> bounds;
+  bool every_fault = true;  ///< false: those in user mode, classified by their addresses (PageSharing)
 };
 
 }  // namespace zerotax

@@ -46,7 +46,7 @@ FaultTracer::FaultTracer(FaultTracerOptions options)
     : options_(with_reader(std::move(options))),
       interval_ns_(nanoseconds(options_.interval_s)),
       events_(std::make_unique<FaultEvents>(options_.buffer_bytes, stacks_of(options_))),
-      budget_(now_ns(), FaultBudget::chosen()),
+      budget_(FaultBudget::chosen(now_ns())),
       scripts_(options_.stacks) {
   begin_log();
   thread_ = Worker([this] { work(); });
@@ -55,7 +55,7 @@ FaultTracer::FaultTracer(FaultTracerOptions options)
 FaultTracer::FaultTracer(FaultTracerOptions options, pid_t pid)
     : options_(with_reader(std::move(options))),
       interval_ns_(nanoseconds(options_.interval_s)),
-      budget_(now_ns(), FaultBudget::chosen()),
+      budget_(FaultBudget::chosen(now_ns())),
       scripts_(options_.stacks) {
   const std::vector<pid_t> pids = process_tree(pid);
   start_ns_ = now_ns();
@@ -89,6 +89,7 @@ void FaultTracer::work() {
     const std::uint64_t now = now_ns();
     const std::size_t known = pending_.size();
     events_->read(pending_);
+    notice_execs(known);
     if (options_.sample) spend(known);
     if (!waits_for_more()) {
       process_slice(before);
@@ -101,11 +102,13 @@ void FaultTracer::work() {
     before = now;
     const auto next = std::chrono::steady_clock::now() + pause();
     if (log_) log_->flush(next);
-    std::this_thread::sleep_until(next);
+    events_->wait_until(next);
   }
   if (options_.sample) events_->record(false);
   const std::uint64_t end = now_ns();
+  const std::size_t known = pending_.size();
   events_->read(pending_);
+  notice_execs(known);
   process_slice(UINT64_MAX);
   if (root_ == 0) return;
   settle();
@@ -289,16 +292,11 @@ void FaultTracer::apply(const FaultEvent& event) {
   const auto known = processes_.find(event.pid);
   if (known == processes_.end()) return;
   if (event.kind == FaultEvent::Kind::kName) known->second.told.name = printable(event.name);
-  if (event.kind == FaultEvent::Kind::kExit) {
-    if (known->second.alive) note_change(known->second, event.time_ns, false);
-    known->second.alive = false;
-    sharing_.end(event.pid);
-    pagemaps_.forget(event.pid);
-    looked_for_huge_.erase(event.pid);
-  }
+  const bool thread_ends = event.kind == FaultEvent::Kind::kThreadExit && known->second.main_thread_ended;
+  if (event.kind == FaultEvent::Kind::kExit || thread_ends) apply_exit(known->second, event);
   if (event.kind == FaultEvent::Kind::kMap) {
     known->second.space.map({event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name,
-                             event.writable, event.executable, event.inode, false, event.device});
+                             event.writable, event.executable, event.inode, false, event.device, event.readable});
   }
 }
 
@@ -309,10 +307,13 @@ void FaultTracer::count(const Fault& fault) {
   if (known == processes_.end()) return;
   if (fault.end_ns != 0) accounted_ += times;
   Process& process = known->second;
+  ++process.recorded;
   const Region* region = find(process, fault.address);
-  const FaultClass kind =
-      events_->method() == FaultEvents::Method::kTracepoints ? classify(fault, region) : guess(fault, region);
+  const bool software = events_->method() == FaultEvents::Method::kSoftware;
+  const FaultClass kind = software ? guess(fault, region) : classify(fault, region);
   if (!counted(process)) return;
+  recorded_counts_.add(kind);
+  if (software) bound(process, region, kind);
   if (options_.each) options_.each(fault, kind);
   const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
   Counted one{fault, kind, scripts_.of(fault, code, process.space)};
@@ -369,6 +370,8 @@ FaultData FaultTracer::finish() {
   data.buffer_bytes = events_->buffer_bytes();
   if (log_) data.log = log_->finish();
   data.every_fault = events_->method() == FaultEvents::Method::kTracepoints;
+  bound_counts(data);
+  data.unwatched = std::move(unwatched_);
   return data;
 }
 

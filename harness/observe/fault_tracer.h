@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -67,7 +68,9 @@ class FaultTracer {
     bool forked = false;  ///< since it was last looked at from scratch
     bool shares = false;  ///< it may share pages with a process that it forked, or that forked it
     std::uint64_t space_read_ns = 0;
-    std::uint64_t cpu_ns = 0;  ///< that it had used when that was asked last
+    std::uint64_t cpu_ns = 0;        ///< that it had used when that was asked last
+    std::uint64_t recorded = 0;      ///< faults, each once
+    bool main_thread_ended = false;  ///< before others
   };
 
   /// A fault that was counted.
@@ -81,13 +84,21 @@ class FaultTracer {
   void work();
   void process(std::uint64_t before_ns);
   void note_scripts(const FaultEvent& event);
+  // fault_tracer_watch.cc
+  void notice_execs(std::size_t known);
+  void resume(pid_t pid);
+  [[nodiscard]] bool is_undecided() const;
+  void apply_exit(Process& process, const FaultEvent& event);
+  void apply_lost_watch(Process& process);
+  void bound_counts(FaultData& data) const;
   void apply(const FaultEvent& event);
   void count(const Fault& fault);
   void tally(const Counted& counted, std::uint64_t times);
   // fault_tracer_sampling.cc
   void spend(std::size_t known);
+  bool loses_events();
   [[nodiscard]] bool waits_for_more() const;
-  [[nodiscard]] std::chrono::milliseconds pause() const;
+  [[nodiscard]] std::chrono::microseconds pause() const;
   [[nodiscard]] std::uint64_t ended_before(std::uint64_t before_ns);
   void process_slice(std::uint64_t before_ns);
   void stand_for(const std::vector<Counted>& slice, std::uint64_t faults);
@@ -97,6 +108,8 @@ class FaultTracer {
   void look_anew();
   FaultBudget::Now used();
   FaultClass guess(const Fault& fault, const Region* region);
+  void bound(const Process& process, const Region* region, FaultClass kind);
+  static bool merges_pages();
   /// At a process that is watched all along; that has just been joined; after some time in which faults were not
   /// recorded, with or without a fork.
   enum class Look { kKnown, kJoined, kAnew, kAnewAfterFork };
@@ -125,6 +138,8 @@ class FaultTracer {
   }};
   bool recording_ = true;  ///< faults, one by one
   FaultBudget budget_;
+  std::uint64_t lost_ = 0;  ///< events, when that was asked last
+  std::uint64_t lost_asked_ns_ = 0;
   std::uint64_t opened_ns_ = 0;  ///< since then
   std::uint64_t gap_ = 0;        ///< faults before that which the next ones stand for, too
   std::uint64_t used_ns_ = 0;    ///< of CPU time, by the processes
@@ -134,6 +149,23 @@ class FaultTracer {
   ClassCounts slice_counts_;
   std::optional<FaultSampling> sampling_;
   std::uint64_t recorded_ = 0;
+  ClassCounts recorded_counts_;  ///< of processes that are counted, each fault once
+  /// Faults that may have been of a class, where only their addresses are known.
+  struct Possible {
+    std::uint64_t copies = 0;
+    std::uint64_t copies_if_merged = 0;  ///< more, if the kernel merges pages
+    std::uint64_t zero_fills = 0;
+  } possible_;
+  bool merges_ = merges_pages();
+  /// Processes that executed a program and of which nothing was read since, with the time of that.
+  std::map<pid_t, std::uint64_t> executing_;
+  /// What is known of a process when it is watched again. Faults: none if it is not.
+  struct Resumed {
+    std::optional<std::uint64_t> faults;
+    std::vector<ProcessMapping> mappings;
+  };
+  std::map<pid_t, Resumed> lost_watch_;
+  std::vector<UnwatchedProcess> unwatched_;
   std::uint64_t handled_ = 0;                                           ///< when tracing ended
   std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
   std::map<pid_t, Process> processes_;

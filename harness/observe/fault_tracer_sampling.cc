@@ -17,6 +17,10 @@ constexpr std::uint64_t kSliceNs = 10'000'000;
 constexpr std::size_t kFewest = 50;
 /// How often the buffers are read while a window is open.
 constexpr std::chrono::milliseconds kOften{1};
+/// How often it is asked whether events were lost, by a system call for each event.
+constexpr std::uint64_t kLossNs = 100'000'000;
+/// While it shows whether the kernel ended a watch.
+constexpr std::chrono::microseconds kMoment{50};
 
 std::uint64_t moment() { return static_cast<std::uint64_t>(monotonic_ns()); }
 
@@ -30,10 +34,20 @@ bool is_handled(const FaultEvent& event) {
 void FaultTracer::spend(std::size_t known) {
   if (recording_) {
     const auto read = std::count_if(pending_.begin() + static_cast<std::ptrdiff_t>(known), pending_.end(), is_handled);
-    if (!budget_.spend(static_cast<std::uint64_t>(read), used())) close_window();
+    if (!budget_.spend(static_cast<std::uint64_t>(read), used()) || loses_events()) close_window();
   } else if (budget_.may_open(used())) {
     open_window();
   }
+}
+
+/// Whether events were lost since that was asked: the program faults faster than they are read. Lost
+/// faults are estimated like the faults that are not recorded.
+bool FaultTracer::loses_events() {
+  const std::uint64_t now = moment();
+  if (now < lost_asked_ns_ + kLossNs) return false;
+  lost_asked_ns_ = now;
+  const std::uint64_t lost = events_->lost();
+  return lost > std::exchange(lost_, lost);
 }
 
 FaultBudget::Now FaultTracer::used() {
@@ -46,7 +60,8 @@ FaultBudget::Now FaultTracer::used() {
   return {moment(), used_ns_};
 }
 
-std::chrono::milliseconds FaultTracer::pause() const {
+std::chrono::microseconds FaultTracer::pause() const {
+  if (is_undecided()) return kMoment;
   const bool often = options_.sample && (!recording_ || budget_.is_low());
   return often ? std::min(kOften, options_.pause) : options_.pause;
 }

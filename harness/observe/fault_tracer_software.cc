@@ -1,10 +1,13 @@
 // The tracer's work where tracepoints are unavailable.
 
+#include <cstdlib>
+#include <optional>
 #include <unordered_set>
 
 #include "observe/fault_tracer.h"
 #include "os/clock.h"
 #include "os/page.h"
+#include "os/text_of.h"
 
 namespace zerotax {
 namespace {
@@ -17,6 +20,8 @@ constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
   const std::uint64_t page = fault.address / page_bytes();
+  // The kernel handles no fault there: mremap moved another mapping onto this one, and did not report it.
+  if (!region->readable && !region->writable && !region->executable) return FaultClass::kOther;
   if (!region->of_file()) {
     // A page that came here with its mapping may be a shared one.
     const bool moved = region->unreported && processes_.at(fault.pid).shares;
@@ -25,9 +30,25 @@ FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
     if (kind == FaultClass::kZeroFill) look_for_huge_page(fault.pid, page, fault.begin_ns, *region);
     return kind;
   }
-  if (region->shared || !region->writable) return FaultClass::kFile;
   const auto now = pagemaps_.entry(fault.pid, page);
-  return sharing_.file_fault(fault.pid, page, fault.begin_ns, now && now->populated() && !now->of_file());
+  const auto is_copy = now && now->populated() ? std::optional(!now->of_file()) : std::nullopt;
+  if (region->shared || !region->writable) return is_copy.value_or(false) ? FaultClass::kOther : FaultClass::kFile;
+  return sharing_.file_fault(fault.pid, page, fault.begin_ns, is_copy);
+}
+
+/// Only the address of a fault is known. What cannot have been a copy, or a zero-fill, is left out; all else may be.
+void FaultTracer::bound(const Process& process, const Region* region, FaultClass kind) {
+  if (kind == FaultClass::kFile && (region->shared || !region->writable)) return;
+  ++possible_.zero_fills;
+  // The kernel copies no page of its own that a process never shared, unless it had merged the page with others.
+  const bool own = region != nullptr && !region->of_file() && kind != FaultClass::kOther && kind != FaultClass::kCopy;
+  ++(own && !process.shares ? possible_.copies_if_merged : possible_.copies);
+}
+
+/// Whether KSM merges pages (Documentation/admin-guide/mm/ksm.rst), or has merged some.
+bool FaultTracer::merges_pages() {
+  return std::strtoull(text_of("/sys/kernel/mm/ksm/run").c_str(), nullptr, 10) == 1 ||
+         std::strtoull(text_of("/sys/kernel/mm/ksm/pages_shared").c_str(), nullptr, 10) > 0;
 }
 
 /// A huge page is one fault, and nothing says so. It was one if all its pages are there now, and the process had no

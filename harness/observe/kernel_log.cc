@@ -81,6 +81,7 @@ void KernelLog::add(const FaultEvent& event) {
     case FaultEvent::Kind::kStack:
     case FaultEvent::Kind::kMap:
     case FaultEvent::Kind::kName:
+    case FaultEvent::Kind::kThreadExit:
       break;
   }
 }

@@ -142,7 +142,8 @@ FaultClass PageSharing::anonymous_fault(pid_t pid, std::uint64_t number, std::ui
   return FaultClass::kZeroFill;
 }
 
-FaultClass PageSharing::file_fault(pid_t pid, std::uint64_t number, std::uint64_t time_ns, bool is_copy) {
+FaultClass PageSharing::file_fault(pid_t pid, std::uint64_t number, std::uint64_t time_ns,
+                                   std::optional<bool> is_copy) {
   Pages& pages = processes_[pid];
   const auto known = pages.find(number);
   if (known != pages.end()) {
@@ -151,7 +152,8 @@ FaultClass PageSharing::file_fault(pid_t pid, std::uint64_t number, std::uint64_
     }
     return FaultClass::kFile;  // it was read, then written: two faults, of which one copied
   }
-  if (!is_copy) return FaultClass::kFile;
+  if (!is_copy) return FaultClass::kOther;
+  if (!*is_copy) return FaultClass::kFile;
   pages[number] = {new_frame(pid), false, time_ns};
   return FaultClass::kCopy;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -39,8 +40,9 @@ class PageSharing {
   void keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages);
   /// A fault in private anonymous memory.
   FaultClass anonymous_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns);
-  /// A fault in a private mapping of a file. `is_copy` says whether the page is the process's own copy by now.
-  FaultClass file_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool is_copy);
+  /// A fault in a private mapping of a file. `is_copy` says whether the page is the process's own copy by now; empty if
+  /// the page is gone, or its process is. kOther: it may have been read or copied.
+  FaultClass file_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns, std::optional<bool> is_copy);
 
  private:
   struct Page {

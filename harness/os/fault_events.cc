@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <thread>
 
 #include "base/error.h"
 #include "os/limits.h"
@@ -27,6 +28,9 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
 /// Of the user's stack, with each fault: some twenty calls of CPython deep.
 constexpr std::uint32_t kStackBytes = std::uint32_t{8} << 10;
+
+/// Of execs, which only wake the reader.
+constexpr std::size_t kExecBytes = std::size_t{16} << 10;
 
 /// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).
 std::size_t user_buffer_bytes() {
@@ -73,6 +77,7 @@ void FaultEvents::prepare(std::size_t buffer_bytes, Stacks stacks) {
   }
   const std::size_t useful = method_ == Method::kTracepoints ? kBufferBytes : user_buffer_bytes();
   streams_.emplace(buffer_bytes > 0 ? buffer_bytes : useful, buffer_bytes > 0);
+  if (::geteuid() == 0) exec_streams_.emplace(kExecBytes, false);
   if (stacks == Stacks::kTaken) stack_streams_.emplace(useful, false);
 }
 
@@ -90,6 +95,7 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
         if (software || method_ == Method::kTracepoints) open(thread, at_exec, cpu, source);
       }
       if (stack_streams_) open(thread, at_exec, cpu, Source::kStack);
+      if (exec_streams_) open_execs(thread, at_exec, cpu);
       any = true;
     } catch (const std::system_error& refusal) {
       const int error = refusal.code().value();
@@ -114,6 +120,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
       attributes.type = PERF_TYPE_SOFTWARE;
       attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
       break;
+    case Source::kExecs:  // open_execs()
     case Source::kStack:
       attributes.type = PERF_TYPE_SOFTWARE;
       attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
@@ -149,7 +156,40 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
   (stacks ? stack_streams_ : streams_)->open(attributes, thread, at_exec, cpu, static_cast<unsigned>(source));
 }
 
+void FaultEvents::open_execs(pid_t thread, bool at_exec, int cpu) {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_DUMMY;
+  attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  attributes.inherit = 1;
+  attributes.comm = 1;
+  attributes.comm_exec = 1;
+  attributes.watermark = 1;
+  attributes.wakeup_watermark = 1;
+  exec_streams_->open(attributes, thread, at_exec, cpu, static_cast<unsigned>(Source::kExecs));
+}
+
+bool FaultEvents::follow(pid_t process) {
+  if (::geteuid() != 0) return false;
+  bool any = false;
+  try {
+    for_each_thread({process}, [&](pid_t thread) {
+      any = open_thread(thread, false) || any;
+      return true;
+    });
+  } catch (const MachineError&) {  // too many descriptors
+  }
+  if (any && !recording_) record(false);
+  return any;
+}
+
+void FaultEvents::wait_until(std::chrono::steady_clock::time_point then) {
+  if (exec_streams_) return exec_streams_->wait_until(then);
+  std::this_thread::sleep_until(then);
+}
+
 void FaultEvents::record(bool on) {
+  recording_ = on;
   // The events that begin a fault are switched on last and off first, so that each recorded beginning has its end.
   std::array sources{Source::kUser, Source::kKernel, Source::kAllocation, Source::kMinor, Source::kMajor};
   if (on) std::reverse(sources.begin(), sources.end());
@@ -194,10 +234,12 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
     case Source::kStack:
     case Source::kMinorCount:
     case Source::kMajorCount:
+    case Source::kExecs:
       return;
     case Source::kMinor:
     case Source::kMajor:
       event.kind = method_ == Method::kTracepoints ? FaultEvent::Kind::kEnd : FaultEvent::Kind::kFault;
+      event.major = source == Source::kMajor;
       break;
     case Source::kUser:
     case Source::kKernel: {
@@ -258,6 +300,7 @@ void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader
       event.inode = reader.take<std::uint64_t>();
       reader.skip(8);  // generation
       const auto protection = reader.take<std::uint32_t>();
+      event.readable = (protection & PROT_READ) != 0;
       event.writable = (protection & PROT_WRITE) != 0;
       event.executable = (protection & PROT_EXEC) != 0;
       const auto flags = reader.take<std::uint32_t>();
@@ -271,7 +314,9 @@ void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader
       event.kind = header.type == PERF_RECORD_FORK ? FaultEvent::Kind::kFork : FaultEvent::Kind::kExit;
       event.parent = reader.take<pid_t>();
       event.tid = reader.take<pid_t>();
-      if (event.pid != event.tid) return;  // a thread
+      if (event.pid == event.tid) break;
+      if (event.kind == FaultEvent::Kind::kFork) return;
+      event.kind = FaultEvent::Kind::kThreadExit;
       break;
     case PERF_RECORD_COMM:
       event.kind = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0 ? FaultEvent::Kind::kExec : FaultEvent::Kind::kName;

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,7 +27,8 @@ struct FaultEvent {
     kFork,        ///< `pid` was forked from `parent`
     kExec,        ///< another program: all mappings are new
     kName,        ///< the process changed its name
-    kExit,
+    kExit,        ///< the main thread ended, or the kernel ended the watch at an exec (FaultEvents::follow)
+    kThreadExit,  ///< of another thread
   };
   Kind kind = Kind::kBegin;
   std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC
@@ -37,6 +39,7 @@ struct FaultEvent {
   std::uint64_t address = 0;         ///< kBegin, kEnd, kFault, kStack: that faulted
   std::uint64_t instruction = 0;     ///< kBegin, kFault: that took the fault
   std::uint64_t error_code = 0;      ///< kBegin: of the CPU: 1 the page was there, 2 a write, 4 in user mode
+  bool major = false;                ///< kEnd: something was read, as from swap
   unsigned order = 0;                ///< kAllocation: 2^order pages
   bool zeroed = false;               ///< kAllocation: asked to be zeroed
   std::shared_ptr<UserStack> stack;  ///< kStack
@@ -47,6 +50,7 @@ struct FaultEvent {
   std::uint64_t file_offset = 0;
   std::uint64_t inode = 0;   ///< of the file; 0: no file
   std::uint64_t device = 0;  ///< of the file system that holds the file
+  bool readable = false;
   bool writable = false;
   bool shared = false;
   bool hugetlb = false;
@@ -73,6 +77,12 @@ class FaultEvents {
   FaultEvents(const FaultEvents&) = delete;
   FaultEvents& operator=(const FaultEvents&) = delete;
 
+  /// Watches a running process again, in addition to the others. The kernel ends the watch of a process at an exec that
+  /// changes its credentials (setuid, setgid, file capabilities), or of a program that its user may not read: kExec is
+  /// followed by kExit at once (begin_new_exec in fs/exec.c). False if this is not permitted, or the process has ended.
+  bool follow(pid_t process);
+  /// Waits until then, or until a watched process executes a program, where follow() is possible.
+  void wait_until(std::chrono::steady_clock::time_point then);
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
   void read(std::vector<FaultEvent>& events);
   /// Suspends the recording of faults, or resumes it. Forks, execs, mappings and ends are recorded always.
@@ -86,13 +96,24 @@ class FaultEvents {
   [[nodiscard]] std::size_t buffer_bytes() const { return streams_->buffer_bytes(); }
 
  private:
-  enum class Source : unsigned { kUser, kKernel, kAllocation, kMinor, kMajor, kStack, kMinorCount, kMajorCount };
+  enum class Source : unsigned {
+    kUser,
+    kKernel,
+    kAllocation,
+    kMinor,
+    kMajor,
+    kStack,
+    kMinorCount,
+    kMajorCount,
+    kExecs
+  };
 
   /// Whether it is a counter alone; that of the minor faults also reports mappings.
   static bool counts(Source source) { return source == Source::kMinorCount || source == Source::kMajorCount; }
   void prepare(std::size_t buffer_bytes, Stacks stacks);
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);
+  void open_execs(pid_t thread, bool at_exec, int cpu);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
   void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
   [[nodiscard]] bool cannot_be_handled(const unsigned char* raw, std::size_t bytes) const;
@@ -104,6 +125,8 @@ class FaultEvents {
   TraceEvent allocation_;
   std::optional<PerfStreams> streams_;
   std::optional<PerfStreams> stack_streams_;
+  std::optional<PerfStreams> exec_streams_;  ///< wake wait_until()
+  bool recording_ = true;
 };
 
 }  // namespace zerotax

@@ -121,6 +121,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     dispositions.restore();
+    if (command.output_to_errors) ::dup2(STDERR_FILENO, STDOUT_FILENO);
     if (command.before_exec != nullptr) command.before_exec();
     dispositions.unblock();
     ::execve(command.program.c_str(), argv.data(), envp.data());

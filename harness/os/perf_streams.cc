@@ -74,6 +74,20 @@ std::optional<unsigned> PerfStreams::source_of(std::uint64_t id) const {
   return found == source_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
+void PerfStreams::wait_until(std::chrono::steady_clock::time_point then) {
+  for (std::size_t known = waking_.size(); known < fds_.size(); ++known) {
+    waking_.push_back({fds_[known].get(), POLLIN, 0});
+  }
+  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(then - std::chrono::steady_clock::now());
+  const timespec wait{0, std::clamp<std::int64_t>(left.count(), 0, 999'999'999)};
+  if (::ppoll(waking_.data(), waking_.size(), &wait, nullptr) <= 0) return;
+  // The events of a thread that ended would wake us for ever.
+  for (pollfd& each : waking_) {
+    if ((each.revents & (POLLHUP | POLLERR)) != 0) each.fd = -1;
+  }
+  read([](const perf_event_header& /*header*/, PerfRecordReader /*reader*/) {});
+}
+
 void PerfStreams::enable(unsigned source, bool on) {
   for (std::size_t i = 0; i < fds_.size(); ++i) {
     if (sources_[i] == source) ::ioctl(fds_[i].get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);

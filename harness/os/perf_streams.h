@@ -1,8 +1,10 @@
 #pragma once
 
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -41,6 +43,9 @@ class PerfStreams {
       });
     }
   }
+  /// Waits until then, or until there is a record, of events that wake their reader (wakeup_watermark). Drops all
+  /// records.
+  void wait_until(std::chrono::steady_clock::time_point then);
   /// Stops the records of a source's events, or resumes them.
   void enable(unsigned source, bool on);
   /// How often a source's events have happened so far, in all threads; recorded or not.
@@ -67,6 +72,7 @@ class PerfStreams {
   std::vector<Buffer> buffers_;
   std::vector<unsigned> sources_;                          ///< of these, in their order
   std::unordered_map<std::uint64_t, unsigned> source_of_;  ///< by identifier: there can be thousands
+  std::vector<pollfd> waking_;                             ///< of wait_until()
   std::uint64_t lost_ = 0;                                 ///< as the buffers reported
 };
 

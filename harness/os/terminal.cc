@@ -27,6 +27,8 @@ std::size_t terminal_columns(std::FILE* stream) {
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
+bool can_erase(std::FILE* stream) { return is_terminal(stream) && variable("TERM") != "dumb"; }
+
 void erase_line(std::FILE* stream) { std::fputs("\r\x1b[K", stream); }
 
 void erase_lines(std::FILE* stream, std::ptrdiff_t lines) {

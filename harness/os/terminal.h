@@ -11,6 +11,9 @@ bool is_terminal(std::FILE* stream);
 /// The columns of the stream's terminal; 80 if it is not a terminal, or its width is unknown.
 std::size_t terminal_columns(std::FILE* stream);
 
+/// Whether erase_line and erase_lines work: the stream is a terminal, and TERM does not call it dumb.
+bool can_erase(std::FILE* stream);
+
 /// Moves the cursor to the beginning of its line, and clears the line (ECMA-48: EL).
 void erase_line(std::FILE* stream);
 

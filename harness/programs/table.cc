@@ -89,22 +89,39 @@ exchange::OutcomeKind kind_of(Verdict verdict) {
   return kKinds[static_cast<std::size_t>(verdict)];
 }
 
-exchange::Outcome outcome_of(const Check& check, const Change* change) {
+std::string test_name(const MetricRow& row, const std::string& process) {
+  return process.empty() ? row.key : fmt::format("{} of {}", row.key, process);
+}
+
+exchange::Outcome outcome_of(const Check& check, const Change& change) {
   exchange::Outcome outcome;
   outcome.suite = check.subject.name;
   outcome.file = check.baseline_path;
-  outcome.name = check.baseline_path.empty() ? "counts" : "as in the baseline";
-  outcome.headline = check.sentence;
-  if (change != nullptr) {
-    const MetricRow& row = row_of(change->metric);
-    outcome.name = change->process.empty() ? row.key : fmt::format("{} of {}", row.key, change->process);
-    outcome.label = words_of(*change);
-    outcome.kind = kind_of(change->direction);
-    outcome.fails = !check.passed && (check.strict || change->direction != Direction::kBetter);
-    outcome.headline = fmt::format("{}: {}", heading_of(change->direction), words_of(*change));
-  }
+  outcome.name = test_name(row_of(change.metric), change.process);
+  outcome.label = words_of(change);
+  outcome.kind = kind_of(change.direction);
+  outcome.fails = !check.passed && (check.strict || change.direction != Direction::kBetter);
   outcome.verdict = exchange::word_of(outcome.kind);
+  outcome.headline = words_of(change);
   return outcome;
+}
+
+/// Each metric of the baseline is a test, whether it changed or not.
+void add_unchanged(const Check& check, const std::string& process, const Ranges& ranges,
+                   std::vector<exchange::Outcome>& outcomes) {
+  for (const MetricRow& row : metric_rows()) {
+    const std::string name = test_name(row, process);
+    const auto is_named = [&](const exchange::Outcome& each) { return each.name == name; };
+    if (!ranges[row.metric] || std::any_of(outcomes.begin(), outcomes.end(), is_named)) continue;
+    exchange::Outcome& outcome = outcomes.emplace_back();
+    outcome.suite = check.subject.name;
+    outcome.name = name;
+    const auto left_out = std::find_if(check.not_compared.begin(), check.not_compared.end(),
+                                       [&](const auto& each) { return each.name == name_of(row, process); });
+    const bool compared = left_out == check.not_compared.end();
+    outcome.verdict = compared ? exchange::word_of(outcome.kind) : "not compared";
+    outcome.headline = compared ? format_range(row.unit, *ranges[row.metric]) : left_out->why;
+  }
 }
 
 exchange::Benchmark benchmark_of(const std::string& name, const Values& values) {
@@ -221,8 +238,11 @@ exchange::OutcomeList check_outcomes(const Check& check) {
   list.kind = kind_of(check.verdict);
   list.thing = "change";
   list.subject = fmt::format("{} against {}", check.subject.name, check.baseline_path);
-  for (const Change& change : check.changes) list.outcomes.push_back(outcome_of(check, &change));
-  if (check.changes.empty()) list.outcomes.push_back(outcome_of(check, nullptr));
+  for (const Change& change : check.changes) list.outcomes.push_back(outcome_of(check, change));
+  add_unchanged(check, "", check.baseline.metrics, list.outcomes);
+  if (check.baseline.processes.size() > 1) {
+    for (const auto& [name, ranges] : check.baseline.processes) add_unchanged(check, name, ranges, list.outcomes);
+  }
   list.benchmarks.push_back(benchmark_of(check.subject.name, check.measured.all));
   if (check.measured.processes.size() > 1) {
     for (const auto& [name, values] : check.measured.processes) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "files/output_kind.h"
 #include "os/machine_trouble.h"
 #include "os/program_file.h"
 #include "os/working_folder.h"
@@ -99,6 +100,7 @@ ForegroundCommand foreground_command(const std::string& program, const std::vect
   ForegroundCommand command;
   command.program = program;
   command.words = words;
+  command.output_to_errors = output_rules().takes_standard_output;
   command.before_exec = restore_interrupts;
   std::string preload = library;
   const auto add = [&](const std::string& next) { preload += (preload.empty() ? "" : ":") + next; };

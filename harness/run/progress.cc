@@ -33,7 +33,7 @@ Progress::Progress(std::string what, std::size_t items, double weight)
     : what_(std::move(what)),
       items_(items),
       weight_(weight),
-      terminal_(is_terminal(stderr)),
+      terminal_(can_erase(stderr)),
       start_(Clock::now()),
       advanced_(start_),
       shown_(start_) {
@@ -48,6 +48,7 @@ Progress::~Progress() { clear(); }
 
 void Progress::add(std::size_t items, double weight) {
   const std::scoped_lock held(lock_);
+  grew_ = grew_ || drawn_;
   items_ += items;
   weight_ += weight;
 }
@@ -60,8 +61,8 @@ void Progress::advance(double weight) {
 }
 
 std::string Progress::estimate() const {
-  // Too little done to extrapolate from.
-  if (done_weight_ < weight_ * 0.01) return "";
+  // Too little done to extrapolate from, or nobody knows what follows.
+  if (grew_ || done_weight_ < weight_ * 0.01) return "";
   // The item at work counts down from then on; once it has taken longer than all that was expected, nothing is known.
   const std::chrono::duration<double> worked = advanced_ - start_;
   const std::chrono::duration<double> since = Clock::now() - advanced_;
@@ -82,7 +83,8 @@ void Progress::draw() {
   if (drawn_ && time - shown_ < (terminal_ ? Clock::duration(kDrawInterval) : Clock::duration(kPlainInterval))) return;
   shown_ = time;
   drawn_ = true;
-  const std::string line = printable(fmt::format("{}: {} of {}{}, now {}", what_, done_, items_, estimate(), now_));
+  const std::string done = grew_ ? fmt::format("{} done", done_) : fmt::format("{} of {}", done_, items_);
+  const std::string line = printable(fmt::format("{}: {}{}, now {}", what_, done, estimate(), now_));
   // If progress cannot be written, the run continues.
   if (terminal_) {
     erase_line(stderr);

@@ -10,9 +10,10 @@
 
 namespace zerotax {
 
-/// Progress on standard error, with an estimate of what is left: on a terminal one line drawn over, elsewhere a plain
-/// line every ten seconds. Says nothing in the first second (elsewhere two), so that short work stays silent; from then
-/// on it draws by itself, however long an item takes. Its functions may be called from several threads.
+/// Progress on standard error, with an estimate of what is left: on a terminal one line drawn over, elsewhere (on a
+/// dumb terminal, too) a plain line every ten seconds. Says nothing in the first second (elsewhere two), so that short
+/// work stays silent; from then on it draws by itself, however long an item takes. Its functions may be called from
+/// several threads.
 class Progress {
  public:
   /// `weight` is the whole work in any unit of expected time.
@@ -44,6 +45,7 @@ class Progress {
   bool terminal_;
   std::string now_;
   bool drawn_ = false;
+  bool grew_ = false;  ///< after a total was shown: none is shown any more
   bool wiped_ = true;  ///< something else may stand there now: nothing is drawn until show()
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point advanced_;  ///< when the last item was done

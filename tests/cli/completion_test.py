@@ -157,3 +157,29 @@ def test_every_option_is_in_the_manual_page():
 
 def test_help_is_a_command_too():
     assert zerotax("help").stdout.startswith(zerotax("--help").stdout)
+
+
+RUNS_A_PROGRAM = {"advise", "bench", "bisect", "bless", "check", "compare", "cow", "history", "profile", "record"}
+
+
+@pytest.mark.parametrize("command", commands())
+def test_usage_says_whether_a_program_is_run(command):
+    usage = zerotax(command, "--help").stdout.split("\n\n")[0]
+    assert ("[-- COMMAND ...]" in usage) == (command in RUNS_A_PROGRAM), usage
+
+
+def test_the_usage_of_a_verb_says_so_too():
+    assert "[-- COMMAND ...]" in zerotax("trace", "run", "--help").stdout
+    assert "[-- COMMAND ...]" not in zerotax("trace", "print", "--help").stdout
+
+
+def test_every_variable_of_the_documentation_is_in_the_help():
+    told = zerotax("help", "environment").stdout
+    pages = "".join(page.read_text() for page in (SOURCE / "docs").glob("*.md"))
+    named = set(re.findall(r"`(ZEROTAX_[A-Z_]+)(?:=[^`]*)?`", pages)) - MACROS
+    assert len(named) > 8 and all(name in told for name in named), {name for name in named if name not in told}
+    assert "vm:RELEASE" in zerotax("help", "options").stdout
+
+
+# Of the recorder, for programs; and of the project's own tests.
+MACROS = {"ZEROTAX_EVENT", "ZEROTAX_MARK", "ZEROTAX_MARK_EVENT", "ZEROTAX_RECORD", "ZEROTAX_RECORD_AT", "ZEROTAX_WRITE"}

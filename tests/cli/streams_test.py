@@ -63,6 +63,20 @@ def test_commands_that_run_programs_do_not_need_them_either(words, closed):
         assert json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("words", [
+    ["cow", "--json", "-"], ["cow", "--faults", "-"], ["record", "--json", "-"], ["record", "--json", "/dev/stdout"],
+    ["profile", "--json", "-"]], ids=" ".join)
+def test_what_a_program_prints_is_not_in_a_document_on_standard_output(words):
+    done = shell([*words, "--", "/bin/echo", "of the program"], "")
+    if done.returncode == 3:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0 and "of the program\n" in done.stderr
+    documents = done.stdout.splitlines() if "--faults" in words else [done.stdout]
+    assert documents and all(json.loads(each) for each in documents)
+    done = shell(["cow", "--json", "/dev/null", "--", "/bin/echo", "of the program"], "")
+    assert done.stdout == "of the program\n" or done.returncode == 3, "where nothing else is written there it stays"
+
+
 def test_messages_that_cannot_be_written_change_no_status():
     assert shell(["run", "--allocator", "no-such", "--size", "1MiB"], "2>/dev/full").returncode == 2
     assert shell([*RUN, "--json", "/dev/null"], "2>/dev/full").returncode == 0

@@ -84,7 +84,7 @@ def test_by_software_events_copies_are_bounded(way):
     truth = sum(each.get("copies", 0) for each in WAYS[way].values()) if way != "by-kernel" else 0
     filled = PAGES + sum(each.get("zero_fills", 0) for each in WAYS[way].values())
     bounds = report["bounds"]
-    assert truth <= bounds["copies"]["at_most"] == report["totals"]["copies"] + report["totals"]["other"]
+    assert bounds["copies"]["at_most"] >= max(truth, report["totals"]["copies"] + report["totals"]["other"])
     assert filled <= bounds["zero_fills"]["at_most"]
     assert f"At most {bounds['copies']['at_most']:,} copies" in text
     assert any("a bound" in note for note in report["notes"])

@@ -13,7 +13,7 @@ namespace zerotax::exchange {
 namespace {
 
 Outcome outcome(std::string name, OutcomeKind kind, bool fails) {
-  Outcome made{"mine", std::move(name), {}, kind, fails, word_of(kind), "why it is so"};
+  Outcome made{"mine", std::move(name), {}, {}, kind, fails, word_of(kind), "why it is so"};
   if (kind != OutcomeKind::kSame) made.details = "line 1\nline 2";
   return made;
 }
@@ -50,6 +50,25 @@ TEST(JUnit, FailsWhatFailsTheCommand) {
   const pugi::xml_node failed = suite.find_child_by_attribute("name", "c").child("failure");
   EXPECT_STREQ(failed.attribute("message").value(), "worse: why it is so");
   EXPECT_STREQ(failed.text().get(), "line 1\nline 2");
+}
+
+TEST(JUnit, HasOneCaseForEachTestAndSaysTheVerdictOnce) {
+  OutcomeList list = one_of_each();
+  list.outcomes = {outcome("b", OutcomeKind::kSkipped, false), outcome("c", OutcomeKind::kWorse, true),
+                   outcome("d", OutcomeKind::kSame, false)};
+  for (Outcome& each : list.outcomes) each.headline = each.verdict + ": " + each.name;
+  for (int i = 0; i < 2; ++i) list.outcomes[static_cast<std::size_t>(i)].test = "faults";
+  pugi::xml_document document;
+  ASSERT_TRUE(document.load_string(junit_xml(list, 0, "").c_str()));
+  const pugi::xml_node suite = document.child("testsuites").child("testsuite");
+  EXPECT_STREQ(suite.attribute("tests").value(), "2");
+  const pugi::xml_node failed = suite.find_child_by_attribute("name", "faults").child("failure");
+  EXPECT_STREQ(failed.attribute("message").value(), "worse: c (and 1 more)");
+  EXPECT_EQ(std::string(failed.text().get()).find("skipped: b\nline 1"), 0U);
+  const pugi::xml_node passed = suite.find_child_by_attribute("name", "d").child("system-out");
+  EXPECT_STREQ(passed.text().get(), "same: d");
+  EXPECT_NE(markdown_text(list).find("| worse | c |"), std::string::npos);
+  EXPECT_NE(github_commands(list).find("worse::c\n"), std::string::npos);
 }
 
 TEST(JUnit, AnImprovementFailsWhereItFailsTheCommand) {

@@ -14,12 +14,12 @@ constexpr std::uint64_t kStart = 1000 * kMs;
 FaultBudget::Now at(std::uint64_t ns) { return {ns, ns}; }
 
 TEST(FaultBudget, LetsASlowProgramHaveEachOfItsFaultsRecorded) {
-  FaultBudget budget(1, 10'000);
+  FaultBudget budget(1, 10'000, 24'000);
   for (std::uint64_t ms = 0; ms < 60'000; ms += 10) EXPECT_TRUE(budget.spend(99, at(kStart + ms * kMs)));
 }
 
 TEST(FaultBudget, HoldsAFastOneToItsRateInWindowsAtRandomMoments) {
-  FaultBudget budget(1, 10'000);
+  FaultBudget budget(1, 10'000, 24'000);
   std::uint64_t recorded = 0;
   std::uint64_t windows = 0;
   bool recording = true;
@@ -42,7 +42,7 @@ TEST(FaultBudget, HoldsAFastOneToItsRateInWindowsAtRandomMoments) {
 }
 
 TEST(FaultBudget, OpensNoWindowAfterAnotherWhoseOpeningTookLong) {
-  FaultBudget budget(1, 10'000);
+  FaultBudget budget(1, 10'000, 24'000);
   EXPECT_FALSE(budget.spend(24'000, at(kStart)));
   budget.close(at(kStart));
   budget.open(100 * kMs);
@@ -51,7 +51,7 @@ TEST(FaultBudget, OpensNoWindowAfterAnotherWhoseOpeningTookLong) {
 }
 
 TEST(FaultBudget, CountsByTheTimeThatTheProgramUsesWhichMayBeLittle) {
-  FaultBudget budget(1, 10'000);
+  FaultBudget budget(1, 10'000, 24'000);
   EXPECT_FALSE(budget.spend(24'000, at(kStart)));
   budget.close(at(kStart));
   budget.open(0);

@@ -69,7 +69,11 @@ TEST(Fault, TheKernelsOwnFaultsFollowTheSameRules) {
 TEST(Fault, ANewAnonymousPageIsAZeroFillUnlessItCameFromElsewhere) {
   EXPECT_EQ(classify(allocating(kWrite, true), &kAnonymous), FaultClass::kZeroFill);
   EXPECT_EQ(classify(allocating(kWrite, false, 9), &kAnonymous), FaultClass::kZeroFill) << "a huge page";
-  EXPECT_EQ(classify(allocating(kWrite, false), &kAnonymous), FaultClass::kOther) << "from swap";
+  Fault swapped = allocating(kWrite, false);
+  swapped.major = true;
+  EXPECT_EQ(classify(swapped, &kAnonymous), FaultClass::kOther) << "from swap";
+  EXPECT_EQ(classify(allocating(kWrite, false), &kAnonymous), FaultClass::kCopy)
+      << "a file's page that mremap moved there";
   EXPECT_EQ(classify(fault_of_code(kRead), &kAnonymous), FaultClass::kOther) << "the shared zero page";
 }
 

@@ -158,6 +158,13 @@ def test_other_formats_show_each_change(baseline, tmp_path):
     assert "::error" in text
     suites = ElementTree.parse(outputs["junit"]).getroot()
     assert int(suites.get("failures")) > 0
+    assert all(each.get("message").startswith("worse: ") and each.get("message").count("worse:") == 1
+               for each in suites.iter("failure"))
+    # A service follows the same tests whatever changed.
+    same = tmp_path / "same.xml"
+    check(file, REGRESSED, "memset", options=["--name", name, "--junit", same])
+    tests = [{each.get("name") for each in root.iter("testcase")} for root in (suites, ElementTree.parse(same).getroot())]
+    assert tests[0] == tests[1] and "minor_faults" in tests[0]
     assert outputs["markdown"].read_text().startswith("### zerotax check: worse")
     assert json.loads(outputs["bmf"].read_text())[name]["by-program-zeroed-bytes"]["value"] == 15 << 20
 

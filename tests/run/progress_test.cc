@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <thread>
 
 #include "temporary_folder.h"
@@ -44,6 +47,51 @@ TEST_F(ProgressLine, IsDrawnByItselfWhileOneItemTakesLongAndCountsDown) {
     EXPECT_LE(std::stod(line.substr(left + 6)), most - 1) << line;
   }
   EXPECT_NE(line.find("one that takes long\n"), std::string::npos) << line;
+}
+
+/// What a terminal of this kind gets of progress whose total grows after it was shown.
+std::string on_terminal(const char* kind) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return "";
+  const int errors = ::open(::ptsname(terminal), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  const int before = ::dup(STDERR_FILENO);
+  ::dup2(errors, STDERR_FILENO);
+  ::setenv("TERM", kind, 1);
+  {
+    Progress progress("measuring", 2, 2);
+    progress.show("the first");
+    std::this_thread::sleep_for(std::chrono::milliseconds(3100));
+    progress.add(5, 5);
+    progress.show("the second");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  }
+  ::dup2(before, STDERR_FILENO);
+  std::string said;
+  // The kernel passes it on piece by piece.
+  for (pollfd more{terminal, POLLIN, 0}; ::poll(&more, 1, 1000) > 0;) {
+    char piece[4096];
+    const ssize_t bytes = ::read(terminal, &piece[0], sizeof piece);
+    if (bytes <= 0) break;
+    said.append(&piece[0], static_cast<std::size_t>(bytes));
+  }
+  for (const int fd : {terminal, errors, before}) ::close(fd);
+  return said;
+}
+
+TEST(ProgressOnATerminal, HasNoTotalOnceThatHasGrown) {
+  const std::string said = on_terminal("xterm");
+  if (said.empty()) GTEST_SKIP() << "no terminals here";
+  EXPECT_NE(said.find("measuring: 0 of 2, now the first"), std::string::npos) << said;
+  EXPECT_NE(said.find("measuring: 0 done, now the second"), std::string::npos) << said;
+  EXPECT_EQ(said.find("of 7"), std::string::npos) << said;
+  EXPECT_TRUE(said.ends_with("\r\x1b[K")) << "its line is wiped: " << said;
+}
+
+TEST(ProgressOnATerminal, IsPlainLinesWhereNothingCanBeWiped) {
+  const std::string said = on_terminal("dumb");
+  if (said.empty()) GTEST_SKIP() << "no terminals here";
+  EXPECT_EQ(said.find('\x1b'), std::string::npos) << said;
+  EXPECT_TRUE(said.ends_with("now the first\r\n")) << said;
 }
 
 }  // namespace
