@@ -32,6 +32,21 @@ std::string shown_name(std::string name) {
   return printable(name);
 }
 
+std::string task_path(pid_t pid, pid_t tid, const char* file) {
+  return fmt::format("/proc/{}/task/{}/{}", pid, tid, file);
+}
+
+/// Of a file that shows memory.
+std::string memory_path(pid_t pid, const char* file) { return path_of(living_thread(pid), file); }
+
+bool is_state_of_end(char state) { return state == 'Z' || state == 'X'; }
+
+char thread_state(pid_t pid, pid_t tid) {
+  const std::string line = text_of(task_path(pid, tid, "stat"));
+  const auto stat = parse_process_stat(line);
+  return stat ? stat->state : 'X';
+}
+
 std::int64_t ns_of(std::uint64_t ticks) { return static_cast<std::int64_t>(ticks) * tick_ns(); }
 
 }  // namespace
@@ -41,7 +56,7 @@ ProcessMemory process_memory(pid_t pid, bool pss) {
   std::uint64_t pages = 0;
   std::uint64_t resident = 0;
   // A zombie answers with zeros: it holds nothing that can be measured.
-  if (std::ifstream(path_of(pid, "statm")) >> pages >> resident && pages > 0) {
+  if (std::ifstream(memory_path(pid, "statm")) >> pages >> resident && pages > 0) {
     memory.vsz = pages * page_bytes();
     memory.rss = resident * page_bytes();
   }
@@ -50,7 +65,7 @@ ProcessMemory process_memory(pid_t pid, bool pss) {
 }
 
 std::optional<std::uint64_t> rollup_bytes(pid_t pid, const std::string& name) {
-  std::ifstream rollup(path_of(pid, "smaps_rollup"));
+  std::ifstream rollup(memory_path(pid, "smaps_rollup"));
   for (std::string line; std::getline(rollup, line);) {
     std::istringstream words(line);
     std::string found;
@@ -75,7 +90,9 @@ std::optional<ResidentParts> resident_parts(pid_t pid) {
     parts.anonymous += bytes("RssAnon:") + bytes("VmSwap:");
     parts.others += bytes("RssFile:") + bytes("RssShmem:");
   }
-  return any ? std::optional(parts) : std::nullopt;
+  if (any) return parts;
+  const pid_t living = living_thread(pid);
+  return living != pid ? resident_parts(living) : std::nullopt;
 }
 
 std::optional<ProcessMapping> parse_mapping(const std::string& line) {
@@ -103,7 +120,7 @@ std::optional<ProcessMapping> parse_mapping(const std::string& line) {
 
 std::vector<ProcessMapping> process_mappings(pid_t pid) {
   std::vector<ProcessMapping> mappings;
-  std::ifstream maps(path_of(pid, "maps"));
+  std::ifstream maps(memory_path(pid, "maps"));
   for (std::string line; std::getline(maps, line);) {
     if (auto mapping = parse_mapping(line)) mappings.push_back(std::move(*mapping));
   }
@@ -118,6 +135,14 @@ std::vector<pid_t> process_threads(pid_t pid) {
     threads.push_back(static_cast<pid_t>(std::atoi(entry->path().filename().c_str())));
   }
   return threads;
+}
+
+pid_t living_thread(pid_t pid) {
+  if (!is_state_of_end(thread_state(pid, pid))) return pid;
+  for (const pid_t thread : process_threads(pid)) {
+    if (!is_state_of_end(thread_state(pid, thread))) return thread;
+  }
+  return pid;
 }
 
 bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bool(pid_t)>& visit) {
@@ -139,7 +164,7 @@ bool for_each_thread(const std::vector<pid_t>& processes, const std::function<bo
 std::vector<pid_t> process_children(pid_t pid) {
   std::vector<pid_t> children;
   for (const pid_t thread : process_threads(pid)) {
-    std::ifstream file(fmt::format("/proc/{}/task/{}/children", pid, thread));
+    std::ifstream file(task_path(pid, thread, "children"));
     for (pid_t child = 0; file >> child;) children.push_back(child);
   }
   return children;
@@ -175,26 +200,27 @@ std::string process_name(pid_t pid) {
 
 std::string thread_name(pid_t pid, pid_t tid) {
   std::string name;
-  std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
+  std::ifstream file(task_path(pid, tid, "comm"));
   std::getline(file, name, '\0');
   return shown_name(std::move(name));
 }
 
 std::vector<std::string> process_command(pid_t pid) {
   std::vector<std::string> words;
-  std::ifstream file(path_of(pid, "cmdline"), std::ios::binary);
+  std::ifstream file(memory_path(pid, "cmdline"), std::ios::binary);
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   return words;
 }
 
 std::string process_program(pid_t pid) {
   std::error_code failure;
-  const auto path = std::filesystem::read_symlink(path_of(pid, "exe"), failure);
+  auto path = std::filesystem::read_symlink(path_of(pid, "exe"), failure);
+  if (failure) path = std::filesystem::read_symlink(memory_path(pid, "exe"), failure);
   return failure ? "" : path.string();
 }
 
 std::optional<ThreadTimes> thread_times(pid_t pid, pid_t tid) {
-  const std::string line = text_of(fmt::format("/proc/{}/task/{}/stat", pid, tid));
+  const std::string line = text_of(task_path(pid, tid, "stat"));
   const auto stat = parse_process_stat(line);
   if (!stat) return std::nullopt;
   return ThreadTimes{ns_of(stat->user_ticks), ns_of(stat->system_ticks), stat->minor_faults + stat->major_faults};
@@ -205,7 +231,8 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
   const auto stat = parse_process_stat(line);
   if (!stat) return std::nullopt;
   ProcessFacts facts;
-  facts.state = stat->state;
+  const bool first_ended = is_state_of_end(stat->state) && stat->threads > 1;
+  facts.state = first_ended ? thread_state(pid, living_thread(pid)) : stat->state;
   facts.parent = stat->parent;
   facts.kernel_thread = stat->kernel_thread;
   facts.user_ns = ns_of(stat->user_ticks);
@@ -221,6 +248,7 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
   ::clock_gettime(CLOCK_REALTIME, &now);
   facts.start_ticks = stat->start_ticks;
+  facts.start_stack = stat->start_stack;
   facts.started_s = now.tv_sec - boot.tv_sec + ns_of(stat->start_ticks) / 1'000'000'000;
   std::ifstream status_file(path_of(pid, "status"));
   for (std::string row; std::getline(status_file, row);) {
@@ -233,7 +261,7 @@ std::optional<ProcessFacts> process_facts(pid_t pid) {
 
 bool is_running(pid_t pid) {
   const auto facts = process_facts(pid);
-  return facts && facts->state != 'Z' && facts->state != 'X';
+  return facts && !is_state_of_end(facts->state);
 }
 
 std::optional<std::uint64_t> process_minor_faults(pid_t pid) {

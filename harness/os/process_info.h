@@ -55,6 +55,9 @@ std::vector<ProcessMapping> process_mappings(pid_t pid);
 
 /// Its threads; empty if there is no such process.
 std::vector<pid_t> process_threads(pid_t pid);
+/// The process, or one of its other threads if its first thread has ended before them (pthread_exit): /proc shows the
+/// memory, program and root folder of the process with each thread that has not ended.
+pid_t living_thread(pid_t pid);
 /// Calls visit(thread) once for each thread of these processes. The search repeats to find threads that a thread
 /// started before it was visited. Stops, and returns false, as soon as a call returns false. There may be thousands of
 /// threads: throws Stop once a signal interrupts us.
@@ -78,7 +81,7 @@ std::string process_program(pid_t pid);
 struct ProcessFacts {
   pid_t process = 0;  ///< another than was asked for, if that is one of its threads
   pid_t parent = 0;
-  char state = '?';  ///< as ps(1) shows it: R, S, D, T, Z, …
+  char state = '?';  ///< as ps(1) shows it: R, S, D, T, Z, …; of living_thread()
   bool kernel_thread = false;
   uid_t user = 0;            ///< effective
   std::int64_t user_ns = 0;  ///< CPU time, by ticks
@@ -91,6 +94,7 @@ struct ProcessFacts {
   std::uint64_t children_minor_faults = 0;
   std::int64_t started_s = 0;     ///< seconds since 1970
   std::uint64_t start_ticks = 0;  ///< the same since boot, as the kernel counts it: with the PID, it names one process
+  std::uint64_t start_stack = 0;  ///< address of its stack, at random for each exec; 0: not shown to us
 };
 /// Nothing if there is no such process.
 std::optional<ProcessFacts> process_facts(pid_t pid);

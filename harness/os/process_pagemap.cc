@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "os/process_info.h"
+
 namespace zerotax {
 
 int ProcessPagemaps::open(pid_t pid) {
@@ -14,7 +16,7 @@ int ProcessPagemaps::open(pid_t pid) {
   const auto known = open_.find(pid);
   if (known != open_.end()) return known->second.get();
   if (open_.size() >= kMostOpen) open_.clear();
-  UniqueFd fd(::open(fmt::format("/proc/{}/pagemap", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd(::open(fmt::format("/proc/{}/pagemap", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC));
   const int number = fd.get();
   if (fd) open_[pid] = std::move(fd);
   return number;

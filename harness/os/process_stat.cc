@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kKernelThread = 0x00200000;
 /// Fields that proc(5) numbers from 1; the one after the state is the fourth.
 constexpr std::size_t kFirst = 4;
-constexpr std::size_t kLast = 24;
+constexpr std::size_t kLast = 28;
 
 /// Takes the next number, with the blanks before it. A negative one is 0: no field that we read is one, but for the
 /// parent of a process of another namespace, and times that old kernels lost.
@@ -67,6 +67,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   stat.threads = field[20];
   stat.start_ticks = field[22];
   stat.resident_pages = field[24];
+  stat.start_stack = field[28];
   return stat;
 }
 

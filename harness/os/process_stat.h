@@ -29,6 +29,7 @@ struct ProcessStat {
   std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0;  ///< since boot: with the PID, it names one process
   std::uint64_t resident_pages = 0;
+  std::uint64_t start_stack = 0;  ///< address; 0: not shown to us
 };
 
 /// Nothing if the text is not such a line. Allocates nothing.

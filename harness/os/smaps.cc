@@ -32,7 +32,7 @@ std::vector<MappingMemory> parse_smaps(std::istream& text) {
 }
 
 std::optional<std::vector<MappingMemory>> read_smaps(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/smaps", pid));
+  std::ifstream file(fmt::format("/proc/{}/smaps", living_thread(pid)));
   std::vector<MappingMemory> mappings = parse_smaps(file);
   // One that may not be looked at reads as an error, one that has ended, and a kernel thread, as nothing.
   if (mappings.empty()) return std::nullopt;

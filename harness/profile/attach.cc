@@ -20,7 +20,7 @@ SampledProcess describe_process(pid_t pid) {
   process.pid = pid;
   process.name = process_name(pid);
   process.path = printable(process_program(pid));
-  process.build_id = ForeignProgram(fmt::format("/proc/{}/exe", pid)).build_id();
+  process.build_id = ForeignProgram(fmt::format("/proc/{}/exe", living_thread(pid))).build_id();
   if (const auto facts = process_facts(pid)) {
     process.parent = facts->parent;
     process.parent_name = process_name(facts->parent);

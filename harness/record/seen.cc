@@ -39,6 +39,13 @@ SeenRun::SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch
   for (const ProcessSlot* slot : processes_) kernel_[slot] = kernel_of(*slot);
 }
 
+/// Unless what a process held when its recording was opened is known, it was no more than its faults populated.
+std::uint64_t SeenRun::at_open_bytes(const ProcessSlot& slot) {
+  if (slot.forked != 0) return 0;
+  const Holdings& holdings = slot.holdings;
+  return (slot.gaps & kNoHoldings) != 0 ? page_bytes() * holdings.faults_at_open : holdings.at_open_bytes;
+}
+
 /// The same process as the program that it was before.
 const ProcessSlot* SeenRun::before(const ProcessSlot& slot) const {
   const ProcessSlot* found = nullptr;
@@ -88,7 +95,7 @@ std::optional<std::uint64_t> SeenRun::faults_by_the_end(const ProcessSlot& slot)
   if (!is_last(slot)) return std::nullopt;
   const ProcessCounts* const counted = counts(slot);
   if (slot.pid == run_.pid && run_.minor_faults) return run_.minor_faults;
-  return counted != nullptr && watch_->exact() ? counted->minor_faults : std::nullopt;
+  return counted != nullptr && watch_->exact() && !counted->rights_changed ? counted->minor_faults : std::nullopt;
 }
 
 KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
@@ -128,7 +135,7 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   if (part.faults_known) part.huge = less(part.zeroed, page_bytes() * part.minor_faults);
   const std::uint64_t since = page_bytes() * less(all, holdings.faults_at_open + holdings.own_faults);
   part.unlimited = !part.faults_known || !huge;
-  if (!part.unlimited) part.unseen = less(since + *huge + (slot.forked != 0 ? 0 : holdings.at_open_bytes), part.zeroed);
+  if (!part.unlimited) part.unseen = less(since + *huge + at_open_bytes(slot), part.zeroed);
   return part;
 }
 
