@@ -94,6 +94,7 @@ struct FaultData {
   std::vector<FaultInterval> intervals;
   std::vector<CodeFaults> code;           ///< most copies first
   std::uint64_t lost = 0;                 ///< events
+  std::uint64_t rights_changed = 0;       ///< execs that ended the events of their process (os/tree_pages.h)
   std::uint64_t handled = 0;              ///< faults of all processes that are watched, by a counter of the kernel's
   std::optional<FaultSampling> sampling;  ///< if not every fault was recorded
   std::uint64_t buffer_bytes = 0;         ///< of the kernel, for each CPU

@@ -8,6 +8,7 @@
 #include "observe/file_reader.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
+#include "os/process_info.h"
 
 namespace zerotax {
 namespace {
@@ -256,6 +257,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       Process& process = known != processes_.end() ? known->second : start(event.pid, 0);
       process.told.name = printable(event.name);
       process.space = {};
+      process.mapped = false;
       process.filled.clear();
       process.shares = false;
       sharing_.end(event.pid);
@@ -289,7 +291,11 @@ void FaultTracer::apply(const FaultEvent& event) {
   const auto known = processes_.find(event.pid);
   if (known == processes_.end()) return;
   if (event.kind == FaultEvent::Kind::kName) known->second.told.name = printable(event.name);
-  if (event.kind == FaultEvent::Kind::kExit) {
+  // No program ends before it has mapped its file: its exec changed its rights, and that ends its events.
+  const bool has_ended = event.kind == FaultEvent::Kind::kExit && known->second.mapped;
+  if (event.kind == FaultEvent::Kind::kExit && !has_ended) ++rights_changed_;
+  // Its first thread may end before others.
+  if (has_ended && !is_running(event.pid)) {
     if (known->second.alive) note_change(known->second, event.time_ns, false);
     known->second.alive = false;
     sharing_.end(event.pid);
@@ -297,6 +303,7 @@ void FaultTracer::apply(const FaultEvent& event) {
     looked_for_huge_.erase(event.pid);
   }
   if (event.kind == FaultEvent::Kind::kMap) {
+    known->second.mapped = true;
     known->second.space.map({event.begin, event.end, event.file_offset, event.shared, event.hugetlb, event.name,
                              event.writable, event.executable, event.inode, false, event.device});
   }
@@ -364,6 +371,7 @@ FaultData FaultTracer::finish() {
   if (!options_.stacks) data.scripts.without_stacks("give --stacks");
   if (options_.stacks) data.stacks = scripts_.stacks();
   data.lost = events_->lost();
+  data.rights_changed = rights_changed_;
   data.handled = handled_;
   data.sampling = sampling_;
   data.buffer_bytes = events_->buffer_bytes();

@@ -64,6 +64,7 @@ class FaultTracer {
     std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< by name and begin
     FilledPages filled;
     bool alive = true;
+    bool mapped = true;   ///< code, since its last exec
     bool forked = false;  ///< since it was last looked at from scratch
     bool shares = false;  ///< it may share pages with a process that it forked, or that forked it
     std::uint64_t space_read_ns = 0;
@@ -135,6 +136,7 @@ class FaultTracer {
   std::optional<FaultSampling> sampling_;
   std::uint64_t recorded_ = 0;
   std::uint64_t handled_ = 0;                                           ///< when tracing ended
+  std::uint64_t rights_changed_ = 0;
   std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;

@@ -95,6 +95,8 @@ ProfileData ProfileRecorder::finish() {
   thread_.join();
   for (auto& [pid, process] : processes_) {
     if (process.started) process.unwinder->note_scripts(data_.scripts);
+    const auto id = static_cast<pid_t>(pid);
+    if (process.started && !options_.scope.is_open() && is_running(id)) data_.running.push_back(id);
   }
   data_.lost = sampler_.lost() + dropped_ + skipped_;
   data_.sees_kernel = sampler_.sees_kernel();

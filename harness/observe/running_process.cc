@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "os/pid_namespace.h"
 #include "os/process_info.h"
 #include "os/unique_fd.h"
@@ -34,6 +35,13 @@ void check_process(pid_t pid) {
     throw MachineError(fmt::format("process {} belongs to another user, or may not be looked at", pid),
                        "run zerotax as root, or with CAP_SYS_PTRACE and CAP_PERFMON (docs/safety.md)");
   }
+}
+
+std::string runs_on(const std::vector<pid_t>& processes) {
+  const bool one = processes.size() == 1;
+  return fmt::format("The process ended, and {} that it had started {} on, unwatched: give --pid {} to watch {}.",
+                     format_counted(processes.size(), "process", "processes"), one ? "runs" : "run", processes.front(),
+                     one ? "it" : "the first of them");
 }
 
 bool may_watch(pid_t pid, uid_t user) {

@@ -61,6 +61,7 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   run.faults = clock.faults();
   if (!options.wall) account_rest(run.data, run.system_s, options.hz);
   run.process->load_address = run.data.load_address;
+  if (run.process->ended) run.process->running = run.data.running;
   return run;
 }
 
