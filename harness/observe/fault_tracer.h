@@ -135,7 +135,7 @@ class FaultTracer {
   ClassCounts slice_counts_;
   std::optional<FaultSampling> sampling_;
   std::uint64_t recorded_ = 0;
-  std::uint64_t handled_ = 0;                                           ///< when tracing ended
+  std::uint64_t handled_ = 0;  ///< when tracing ended
   std::uint64_t rights_changed_ = 0;
   std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
   std::map<pid_t, Process> processes_;

@@ -47,7 +47,8 @@ std::string runs_on(const std::vector<pid_t>& processes) {
 bool may_watch(pid_t pid, uid_t user) {
   if (user == ::geteuid() || ::geteuid() == 0) return true;
   // The kernel checks CAP_SYS_PTRACE when this file is opened (proc_pid_maps(5)).
-  return static_cast<bool>(UniqueFd(::open(fmt::format("/proc/{}/maps", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC)));
+  return static_cast<bool>(
+      UniqueFd(::open(fmt::format("/proc/{}/maps", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
 }  // namespace zerotax

@@ -47,7 +47,8 @@ std::vector<UniqueFd> root_folders(pid_t pid) {
 }
 
 UniqueFd open_mapped_file(pid_t pid, const MappedFile& file) {
-  UniqueFd itself = open_program_file(fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread(pid), file.begin, file.end));
+  UniqueFd itself =
+      open_program_file(fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread(pid), file.begin, file.end));
   if (itself && is_of(itself.get(), file)) return itself;
   const std::optional<FileUser> user = file_user(pid);
   const std::vector<UniqueFd> roots = root_folders(pid);

@@ -64,21 +64,25 @@ Code count(int sums) {
 
 /// mm_page_alloc: its page, order, flags, and migratetype.
 Code count_pages(int threads, int sums) {
-  return Code{load(BPF_DW, r6, r1, 8),  load(BPF_DW, r7, r1, 16), load(BPF_DW, r8, r1, 24),
-              jump_if(BPF_JNE, r8, kMovable, 7),                    // → the end
-              set(r9, kPages),          jump_if(BPF_JNE, r6, 0, 2), //
-              jump_if(BPF_JSET, r7, kZero, 6),                      // → the thread
-              jump(3),                                              // → the end
-              set(r9, kHugePages),      jump_if(BPF_JNE, r6, kHugeOrder, 1),
+  return Code{load(BPF_DW, r6, r1, 8),
+              load(BPF_DW, r7, r1, 16),
+              load(BPF_DW, r8, r1, 24),
+              jump_if(BPF_JNE, r8, kMovable, 7),  // → the end
+              set(r9, kPages),
+              jump_if(BPF_JNE, r6, 0, 2),       //
+              jump_if(BPF_JSET, r7, kZero, 6),  // → the thread
+              jump(3),                          // → the end
+              set(r9, kHugePages),
+              jump_if(BPF_JNE, r6, kHugeOrder, 1),
               jump_if(BPF_JSET, r7, kNoMemoryAllocator, 2)} +
-         leave_it() + current_thread() + look_up_thread(threads) + Code{jump_if(BPF_JEQ, r8, kCounted, 2)} + leave_it() +
-         count(sums);
+         leave_it() + current_thread() + look_up_thread(threads) + Code{jump_if(BPF_JEQ, r8, kCounted, 2)} +
+         leave_it() + count(sums);
 }
 
 /// task_rename, which exec calls where it also starts the perf events that wait for it. We may name our threads.
 Code note_exec(int threads) {
-  return Code{call(BPF_FUNC_get_current_pid_tgid), move(r7, r0), move(r6, r0),
-              shift_right(r6, 32), jump_if(BPF_JNE, r6, ::getpid(), 2)} +
+  return Code{call(BPF_FUNC_get_current_pid_tgid), move(r7, r0), move(r6, r0), shift_right(r6, 32),
+              jump_if(BPF_JNE, r6, ::getpid(), 2)} +
          leave_it() + look_up_thread(threads) + Code{jump_if(BPF_JEQ, r8, kFromItsExecOn, 2)} + leave_it() +
          Code{set(r1, kCounted), store(BPF_W, r0, 0, r1)} + leave_it();
 }
@@ -88,8 +92,14 @@ Code note_fork(int threads, int sums, const TraceEvent& event) {
   const auto parent = static_cast<std::int16_t>(event.fields.at("parent_pid").offset);
   const auto child = static_cast<std::int16_t>(event.fields.at("child_pid").offset);
   return Code{move(r6, r1), load(BPF_W, r7, r6, parent)} + look_up_thread(threads) +
-         Code{store(BPF_W, stack, kValue, r8), load(BPF_W, r7, r6, child), store(BPF_W, stack, kKey, r7),
-              move(r2, stack), add(r2, kKey), move(r3, stack), add(r3, kValue), set(r4, BPF_ANY)} +
+         Code{store(BPF_W, stack, kValue, r8),
+              load(BPF_W, r7, r6, child),
+              store(BPF_W, stack, kKey, r7),
+              move(r2, stack),
+              add(r2, kKey),
+              move(r3, stack),
+              add(r3, kValue),
+              set(r4, BPF_ANY)} +
          map_address(r1, threads) + Code{call(BPF_FUNC_map_update_elem), jump_if(BPF_JNE, r0, 0, 2)} + leave_it() +
          Code{set(r9, kLostThreads)} + count(sums);
 }

@@ -80,7 +80,8 @@ std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessS
                                                  : slot->holdings.faults_at_open;
   if (all_faults) missed.minor_faults = less(*all_faults, recorded);
   const auto recorded_ns = slot == nullptr ? 0 : static_cast<std::uint64_t>(slot->cpu_ns);
-  if (!ended_since && !counts.rights_changed && (counts.minor_faults || counts.cpu_ns != 0)) missed.cpu_ns = less(counts.cpu_ns, recorded_ns);
+  if (!ended_since && !counts.rights_changed && (counts.minor_faults || counts.cpu_ns != 0))
+    missed.cpu_ns = less(counts.cpu_ns, recorded_ns);
   return missed;
 }
 

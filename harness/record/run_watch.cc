@@ -1,7 +1,6 @@
 #include "record/run_watch.h"
 
 #include <fmt/format.h>
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -30,6 +29,18 @@ std::optional<std::uint64_t> anonymous_bytes(pid_t pid) {
   return resident > shared ? (resident - shared) * page_bytes() : 0;
 }
 
+/// Of private mappings of files, pages that are no longer the file's.
+std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
+  std::uint64_t pages = 0;
+  for (const ProcessMapping& mapping : process_mappings(pid)) {
+    // Code is not written to.
+    if (mapping.inode == 0 || mapping.shared || mapping.executable) continue;
+    pagemaps.for_each(pid, {mapping.begin, mapping.end},
+                      [&](std::uint64_t, PagemapEntry entry) { pages += entry.of_file() ? 0 : 1; });
+  }
+  return pages * page_bytes();
+}
+
 /// Not another's, which has its PID in another namespace, nor what it became since.
 bool is_still(pid_t pid, const ProcessSlot& head) {
   const std::string_view executable(&head.executable[0], ::strnlen(&head.executable[0], kPathBytes - 1));
@@ -47,7 +58,11 @@ std::uint64_t own_pid_namespace() {
 }  // namespace
 
 RunWatch::RunWatch(const RecordArena& arena)
-    : arena_(arena), counts_(std::in_place), huge_bytes_(huge_fault_bytes()), pid_namespace_(own_pid_namespace()), thread_([this] { run(); }) {}
+    : arena_(arena),
+      counts_(std::in_place),
+      huge_bytes_(huge_fault_bytes()),
+      pid_namespace_(own_pid_namespace()),
+      thread_([this] { run(); }) {}
 
 RunWatch::~RunWatch() {
   end_thread();
@@ -129,6 +144,9 @@ bool RunWatch::look_at(const ProcessSlot& head) {
   ProcessLook& last = looks_[{own_pid, started_ns}];
   last.populated_bytes = std::max(last.populated_bytes, held + returned);
   last.held_bytes = std::max(last.held_bytes, held);
+  // An exec makes another address space, which another slot has.
+  pagemaps_.forget(pid);
+  last.copied_bytes = std::max(last.copied_bytes, file_copies(pagemaps_, pid));
   last.minor_faults = *faults;
   last.cpu_ns = zerotax::process_cpu_ns(pid).value_or(last.cpu_ns);
   return true;
@@ -138,8 +156,8 @@ bool RunWatch::is_elsewhere(const ProcessSlot& slot) const {
   return slot.pid_namespace != 0 && pid_namespace_ != 0 && slot.pid_namespace != pid_namespace_;
 }
 
-/// Those of a slot's process: by its PID, or if that is of another namespace, of the first process that became a program
-/// of this name, or was forked, before the slot was made, and that no other slot has.
+/// Those of a slot's process: by its PID, or if that is of another namespace, of the first process that became a
+/// program of this name, or was forked, before the slot was made, and that no other slot has.
 void RunWatch::claim(const ProcessSlot& head) {
   const SlotKey key{head.pid_namespace, head.pid};
   if (claimed_.contains(key)) return;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/process_pagemap.h"
 #include "os/task_counts.h"
 #include "os/worker.h"
 #include "record/arena.h"
@@ -36,6 +37,7 @@ struct ProcessCounts {
 struct ProcessLook {
   std::uint64_t populated_bytes = 0;  ///< the most that it held and had returned
   std::uint64_t held_bytes = 0;       ///< the most that it held
+  std::uint64_t copied_bytes = 0;     ///< of both: copies of pages of private file mappings
   std::uint64_t minor_faults = 0;
   std::int64_t cpu_ns = 0;
 };
@@ -99,6 +101,7 @@ class RunWatch {
   std::uint64_t pid_namespace_ = 0;
   std::map<SlotKey, std::size_t> claimed_;  ///< the index in processes_ of the slots that were looked at
   std::vector<Head> heads_;
+  ProcessPagemaps pagemaps_;
   std::map<std::pair<pid_t, std::int64_t>, ProcessLook> looks_;  ///< by PID and beginning
   std::mutex mutex_;
   std::condition_variable wake_;

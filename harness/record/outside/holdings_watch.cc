@@ -137,15 +137,21 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
   watched.huge = watched.huge || less(parts.anonymous, process.held) > faults * page_bytes();
   const std::uint64_t populated = faults * (watched.huge ? huge_page_bytes() : page_bytes());
   // The most that was ever resident never falls, but by some pages that CPUs have not added up yet.
-  const bool is_new = facts.start_stack != watched.start_stack || parts.peak < watched.resident_peak / 2 ||
-                      process_program(process.pid) != process.executable;
+  // Neither its program nor its stack is shown while it executes another, or exits.
+  const std::string program = process_program(process.pid);
+  if (process.executable.empty()) process.executable = program;
+  const auto differ = [](const auto& one, const auto& other, const auto& unknown) {
+    return one != unknown && other != unknown && one != other;
+  };
+  const bool is_new = differ(facts.start_stack, watched.start_stack, std::uint64_t{0}) ||
+                      parts.peak < watched.resident_peak / 2 || differ(program, process.executable, std::string());
   if (is_new) {
     note_exec(process, watched, less(populated, parts.anonymous));
   } else if (process.words.empty()) {
     // During exec the kernel has the new program and no words yet.
     process.words = process_command(process.pid);
   }
-  watched.start_stack = facts.start_stack;
+  if (facts.start_stack != 0) watched.start_stack = facts.start_stack;
   watched.resident_peak = parts.peak;
   const std::uint64_t ever = std::max(parts.anonymous, less(parts.peak, std::min(parts.others, watched.others)));
   watched.peak_at_most = std::max({watched.peak_at_most, parts.anonymous, std::min(process.held + populated, ever)});

@@ -151,7 +151,8 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   const std::uint64_t most = less(part.zeroed, looked.grown);
   part.refilled =
       std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
-  kernel.refilled_interval = {least, most};
+  // Unless all faults are known, processes that ended before a look may have populated all of it.
+  kernel.refilled_interval = {part.faults_known ? least : 0, most};
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;
 }
