@@ -42,6 +42,12 @@ constexpr std::int32_t kHugeOrder = 9;
 constexpr std::int16_t kKey = -4;
 constexpr std::int16_t kValue = -8;
 
+/// -1 if there is no such field.
+std::int16_t offset_of(const TraceEvent& event, const char* field) {
+  const auto found = event.fields.find(field);
+  return found != event.fields.end() ? static_cast<std::int16_t>(found->second.offset) : std::int16_t{-1};
+}
+
 Code leave_it() { return {set(r0, 1), leave()}; }
 
 /// Puts the value behind the thread ID in `r7` into `r8`; ends if there is none.
@@ -89,8 +95,8 @@ Code note_exec(int threads) {
 
 /// sched_process_fork: a thread is what its parent is.
 Code note_fork(int threads, int sums, const TraceEvent& event) {
-  const auto parent = static_cast<std::int16_t>(event.fields.at("parent_pid").offset);
-  const auto child = static_cast<std::int16_t>(event.fields.at("child_pid").offset);
+  const std::int16_t parent = offset_of(event, "parent_pid");
+  const std::int16_t child = offset_of(event, "child_pid");
   return Code{move(r6, r1), load(BPF_W, r7, r6, parent)} + look_up_thread(threads) +
          Code{store(BPF_W, stack, kValue, r8),
               load(BPF_W, r7, r6, child),
@@ -106,7 +112,7 @@ Code note_fork(int threads, int sums, const TraceEvent& event) {
 
 /// sched_process_free: its ID may become another's.
 Code note_end(int threads, const TraceEvent& event) {
-  const auto thread = static_cast<std::int16_t>(event.fields.at("pid").offset);
+  const std::int16_t thread = offset_of(event, "pid");
   return Code{load(BPF_W, r7, r1, thread), store(BPF_W, stack, kKey, r7), move(r2, stack), add(r2, kKey)} +
          map_address(r1, threads) + Code{call(BPF_FUNC_map_delete_elem)} + leave_it();
 }
@@ -128,8 +134,8 @@ bool TreePages::run(std::uint64_t tracepoint, const Code& code) {
 bool TreePages::start() {
   const auto fork = read_trace_event("sched/sched_process_fork");
   const auto end = read_trace_event("sched/sched_process_free");
-  if (!fork || !end || !fork->fields.contains("parent_pid") || !fork->fields.contains("child_pid") ||
-      !end->fields.contains("pid"))
+  if (!fork || !end || offset_of(*fork, "parent_pid") < 0 || offset_of(*fork, "child_pid") < 0 ||
+      offset_of(*end, "pid") < 0)
     return false;
   threads_ = make_map(BPF_MAP_TYPE_HASH, sizeof kCounted, kMostThreads);
   sums_ = make_map(BPF_MAP_TYPE_ARRAY, sizeof(Row), kRows);

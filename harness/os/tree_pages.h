@@ -15,7 +15,7 @@ namespace zerotax {
 /// Pages that the kernel zeroed for faults of some threads and of all that they start, counted by programs of BPF. A
 /// perf event of a task ends where the task executes a program with other rights (setuid, file capabilities, a file
 /// that its user may not read: begin_new_exec() in the kernel's fs/exec.c calls perf_event_exit_task()). These
-/// programs know threads by their IDs, and go on.
+/// programs know threads by their IDs, and continue.
 class TreePages {
  public:
   struct Counts {

@@ -123,7 +123,7 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   // An ordinary user's counts lack the faults in the kernel.
   const ProcessCounts* const counted = counts(slot);
   if (counted != nullptr && is_last(slot)) faults = std::max(faults, counted->minor_faults.value_or(0));
-  // Of a process that was never looked at, it is unknown which of its pages were zeroed, and which copied from files.
+  // Unless a process was looked at, it is unknown which of its pages were zeroed, and which copied from files.
   const bool looked = look.populated_bytes != 0 || holdings.closed != 0;
   const std::uint64_t copied = std::max<std::uint64_t>(look.copied_bytes, holdings.copied_bytes);
   part.zeroed = looked ? less(populated, holdings.at_open_bytes + copied)

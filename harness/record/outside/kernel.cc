@@ -97,8 +97,8 @@ void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked)
   part.why_not = data.denied.empty() ? "no page fault was sampled" : data.denied.substr(0, data.denied.find(';'));
 }
 
-/// Of a process whose exec changed its rights, and of what it starts, faults are known from /proc alone, which lacks
-/// processes that ended before a look.
+/// The faults of a process whose exec changed its rights, and of what it starts, are known from /proc alone, which
+/// lacks processes that ended before a look.
 void bound_uncounted(OutsideKernel& kernel, const OutsideData& data) {
   KernelPart& part = kernel.part;
   const bool any_runs =
