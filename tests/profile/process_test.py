@@ -137,7 +137,9 @@ def test_a_daemon_that_runs_on_is_named(tmp_path):
     file = tmp_path / "profile.json"
     with open_folder() as folder:
         done = zerotax("profile", "--json", file, "--", build(folder, "gcc", "-static", "-g", "-O1"), "daemon", 1)
-    assert len(read_json(file)["process"]["running"]) == 1
+    found = json.loads(file.read_text())
+    check_schema(found, "profile")
+    assert len(found["process"]["running"]) == 1
     assert "1 process that it had started runs on" in " ".join(done.stderr.split())
 
 

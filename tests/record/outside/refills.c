@@ -151,7 +151,7 @@ static void leave_process(void) {
   if (fork() != 0) exit(5);
   waits = 0;
   for (int fd = 0; fd < 3; ++fd) close(fd);
-  usleep(500000);
+  sleep(5);
   work_last(NULL);
 }
 
