@@ -36,6 +36,7 @@ void ProfileData::add(const ProfileData& other) {
   sees_faults = other.sees_faults;
   denied = other.denied;
   lost += other.lost;
+  rights_changed += other.rights_changed;
   looks += other.looks;
   by_thread = other.by_thread;
   sees_kernel = other.sees_kernel;

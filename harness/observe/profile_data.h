@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "observe/frame.h"
 #include "observe/interpreter.h"
@@ -50,7 +51,9 @@ struct ProfileData {
   std::string why_no_returns;             ///< PerfSampler::why_no_returns()
   std::string denied;                     ///< why nothing could be sampled; empty: it could
   std::uint64_t lost = 0;
-  std::uint64_t looks = 0;  ///< rounds of looking at all threads, by the clock on the wall
+  std::vector<int> running;          ///< PIDs of sampled processes that still run
+  std::uint64_t rights_changed = 0;  ///< execs that ended the perf events of their process (os/tree_pages.h)
+  std::uint64_t looks = 0;           ///< rounds of looking at all threads, by the clock on the wall
   bool sees_kernel = false;
   bool samples_cpus = false;  ///< not threads (PerfSampler::samples_cpus)
   bool knows_kernel_names = false;

@@ -95,6 +95,8 @@ ProfileData ProfileRecorder::finish() {
   thread_.join();
   for (auto& [pid, process] : processes_) {
     if (process.started) process.unwinder->note_scripts(data_.scripts);
+    const auto id = static_cast<pid_t>(pid);
+    if (process.started && !options_.scope.is_open() && is_running(id)) data_.running.push_back(id);
   }
   data_.lost = sampler_.lost() + dropped_ + skipped_;
   data_.sees_kernel = sampler_.sees_kernel();
@@ -281,6 +283,12 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (options_.by_thread) thread_names_[{event.pid, event.tid}] = printable(event.name);
       return;
     case PerfEvent::Kind::kExit:
+      // No program ends before it has mapped its file: the kernel reports the end of the events of a process whose
+      // exec changed its rights.
+      if (process->started && !process->mapped) {
+        ++data_.rights_changed;
+        return;
+      }
       if (--process->threads > 0) return;
       if (process->started) process->unwinder->note_scripts(data_.scripts);
       processes_.erase(event.pid);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "os/pid_namespace.h"
 #include "os/process_info.h"
 #include "os/unique_fd.h"
@@ -36,10 +37,18 @@ void check_process(pid_t pid) {
   }
 }
 
+std::string runs_on(const std::vector<pid_t>& processes) {
+  const bool one = processes.size() == 1;
+  return fmt::format("The process ended, and {} that it had started {} on, unwatched: give --pid {} to watch {}.",
+                     format_counted(processes.size(), "process", "processes"), one ? "runs" : "run", processes.front(),
+                     one ? "it" : "the first of them");
+}
+
 bool may_watch(pid_t pid, uid_t user) {
   if (user == ::geteuid() || ::geteuid() == 0) return true;
   // The kernel checks CAP_SYS_PTRACE when this file is opened (proc_pid_maps(5)).
-  return static_cast<bool>(UniqueFd(::open(fmt::format("/proc/{}/maps", pid).c_str(), O_RDONLY | O_CLOEXEC)));
+  return static_cast<bool>(
+      UniqueFd(::open(fmt::format("/proc/{}/maps", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
 }  // namespace zerotax

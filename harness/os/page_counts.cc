@@ -45,8 +45,11 @@ void PageCounts::open_sources() {
     whole_ = false;
     open_all(Source::kFaults);
   }
+  if (!cpus_) tree_ = TreePages::open(scope_.processes);
   if (scope_.light) {
     why_no_pages_ = kLightPages;
+  } else if (tree_) {
+    return;
   } else if (allocation_ == 0) {
     why_no_pages_ = "pages that the kernel zeroes are counted as root only";
   } else if (!open_all(Source::kPages) || !open_all(Source::kHugePages)) {
@@ -110,6 +113,11 @@ PageCounts::Counts PageCounts::read() const {
     return all - std::min(all, own.value_or(0));
   };
   const auto faults = sum(Source::kFaults, ours.minor_faults);
+  if (tree_) {
+    const auto pages = tree_->read();
+    if (!pages) return {faults, std::nullopt, std::nullopt};
+    return {faults, pages->pages, pages->huge_pages};
+  }
   if (!why_no_pages_.empty()) return {faults, std::nullopt, std::nullopt};
   return {faults, sum(Source::kPages, ours.zeroed_pages), sum(Source::kHugePages, ours.zeroed_huge_pages)};
 }

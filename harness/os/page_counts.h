@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "os/perf_scope.h"
+#include "os/tree_pages.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -38,6 +39,9 @@ class PageCounts {
   [[nodiscard]] const std::string& why_no_pages() const { return why_no_pages_; }
   /// Whether CPUs are watched: then whatever joined the scope has been counted.
   [[nodiscard]] bool counts_cpus() const { return cpus_; }
+  /// Whether pages are counted on in a process that executed a program with other rights, and in what it starts. Its
+  /// faults are if counts_cpus().
+  [[nodiscard]] bool pages_follow() const { return cpus_ || tree_; }
 
  private:
   enum class Source { kFaults, kPages, kHugePages };
@@ -48,6 +52,7 @@ class PageCounts {
 
   PerfScope scope_;
   bool cpus_ = false;
+  std::unique_ptr<TreePages> tree_;
   std::unique_ptr<PageCounts> ours_;  ///< counted with the others, to be taken off
   std::uint64_t allocation_ = 0;      ///< the tracepoint's number; 0: unavailable
   bool whole_ = true;

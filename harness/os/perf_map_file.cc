@@ -45,7 +45,7 @@ PerfMapFile::PerfMapFile(pid_t pid, std::int64_t not_before_s)
   }
   user_ = file_user(pid).value_or(user_);
   not_before_s_ = facts->started_s;
-  const UniqueFd root(::open(fmt::format("/proc/{}/root", pid).c_str(), kFolder));
+  const UniqueFd root(::open(fmt::format("/proc/{}/root", living_thread(pid)).c_str(), kFolder));
   // It has ended, but is not waited for.
   if (!root && errno == ENOENT) folder_ = UniqueFd(::open("/tmp", kFolder));
   const FileRights rights(user_);

@@ -9,6 +9,7 @@
 
 #include "os/file_rights.h"
 #include "os/kernel_version.h"
+#include "os/process_info.h"
 
 namespace zerotax {
 namespace {
@@ -37,7 +38,7 @@ bool is_of(int opened, const MappedFile& file) {
 std::vector<UniqueFd> root_folders(pid_t pid) {
   std::vector<UniqueFd> roots;
   if (pid > 0) {
-    UniqueFd own(::open(fmt::format("/proc/{}/root", pid).c_str(), kFolder));
+    UniqueFd own(::open(fmt::format("/proc/{}/root", living_thread(pid)).c_str(), kFolder));
     if (own) roots.push_back(std::move(own));
   }
   UniqueFd ours(::open("/", kFolder));
@@ -46,7 +47,8 @@ std::vector<UniqueFd> root_folders(pid_t pid) {
 }
 
 UniqueFd open_mapped_file(pid_t pid, const MappedFile& file) {
-  UniqueFd itself = open_program_file(fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, file.begin, file.end));
+  UniqueFd itself =
+      open_program_file(fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread(pid), file.begin, file.end));
   if (itself && is_of(itself.get(), file)) return itself;
   const std::optional<FileUser> user = file_user(pid);
   const std::vector<UniqueFd> roots = root_folders(pid);

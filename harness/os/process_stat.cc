@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kKernelThread = 0x00200000;
 /// Fields that proc(5) numbers from 1; the one after the state is the fourth.
 constexpr std::size_t kFirst = 4;
+constexpr std::size_t kLastNeeded = 24;
 constexpr std::size_t kLast = 28;
 
 /// Takes the next number, with the blanks before it. A negative one is 0: no field that we read is one, but for the
@@ -52,7 +53,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   rest.remove_prefix(2);
   std::array<std::uint64_t, kLast + 1> field{};
   for (std::size_t i = kFirst; i <= kLast; ++i) {
-    if (!take(rest, field[i])) return std::nullopt;
+    if (!take(rest, field[i]) && i <= kLastNeeded) return std::nullopt;
   }
   stat.parent = static_cast<pid_t>(field[4]);
   stat.kernel_thread = (field[9] & kKernelThread) != 0;

@@ -13,7 +13,7 @@ namespace zerotax {
 namespace {
 
 /// A thread's end takes 160 bytes for each CPU: room for some hundred between two looks.
-constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
+constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
 /// Behind every record but a sample: pid, tid, time, identifier.
 constexpr std::size_t kTrailerBytes = 24;
 
@@ -63,6 +63,7 @@ void TaskCounts::open(bool whole) {
       attributes.task = source == Source::kFaults ? 1 : 0;
       attributes.comm = attributes.task;
       attributes.comm_exec = attributes.task;
+      attributes.mmap = attributes.task;
       try {
         streams_->open(attributes, 0, true, cpu, static_cast<unsigned>(source));
       } catch (const std::system_error& refusal) {
@@ -94,6 +95,8 @@ void TaskCounts::read(std::vector<TaskEvent>& events) {
       event.kind = TaskEvent::Kind::kExec;
       reader.take<pid_t>();
       event.name = reader.text();
+    } else if (header.type == PERF_RECORD_MMAP) {
+      event.kind = TaskEvent::Kind::kMap;
     } else if (header.type == PERF_RECORD_READ && source) {
       event.kind = TaskEvent::Kind::kCounts;
       reader.take<pid_t>();

@@ -20,7 +20,7 @@ SampledProcess describe_process(pid_t pid) {
   process.pid = pid;
   process.name = process_name(pid);
   process.path = printable(process_program(pid));
-  process.build_id = ForeignProgram(fmt::format("/proc/{}/exe", pid)).build_id();
+  process.build_id = ForeignProgram(fmt::format("/proc/{}/exe", living_thread(pid))).build_id();
   if (const auto facts = process_facts(pid)) {
     process.parent = facts->parent;
     process.parent_name = process_name(facts->parent);
@@ -61,6 +61,7 @@ ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options) {
   run.faults = clock.faults();
   if (!options.wall) account_rest(run.data, run.system_s, options.hz);
   run.process->load_address = run.data.load_address;
+  if (run.process->ended) run.process->running = run.data.running;
   return run;
 }
 

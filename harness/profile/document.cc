@@ -2,7 +2,8 @@
 
 namespace zerotax::profile {
 
-ZEROTAX_FIELDS_WRITTEN(Sampled, pid, name, path, parent_pid, parent_name, load_address, build_id, launched, ended)
+ZEROTAX_FIELDS_WRITTEN(Sampled, pid, name, path, parent_pid, parent_name, load_address, build_id, launched, ended,
+                       running)
 ZEROTAX_FIELDS_WRITTEN(SamplingMethod, event, hz, samples_of, kernel, kernel_names, looks, blocked)
 ZEROTAX_FIELDS_WRITTEN(Unseen, share, cpu_s, seen_s, user_share, why, remedy)
 ZEROTAX_FIELDS_WRITTEN(Category, category, samples, at_most, while_zeroing, while_filling,

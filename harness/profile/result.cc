@@ -15,9 +15,11 @@ Measured<Sampled> sampled_process(const ProfileSubject& subject) {
   if (!subject.process) return NotAvailable{"several processes, one after the other"};
   const SampledProcess& process = *subject.process;
   const std::string address = process.load_address != 0 ? fmt::format("{:#x}", process.load_address) : "";
-  return Sampled{
+  Sampled sampled{
       process.pid,    known(process.name),     known(process.path),     process.parent, known(process.parent_name),
-      known(address), known(process.build_id), known(process.launched), process.ended};
+      known(address), known(process.build_id), known(process.launched), process.ended,  {}};
+  if (!process.running.empty()) sampled.running = process.running;
+  return sampled;
 }
 
 SamplingMethod method_of(const ProfileSubject& subject, const ProfileData& data) {

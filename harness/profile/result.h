@@ -25,6 +25,7 @@ struct Sampled {
   Measured<std::string> build_id;
   Measured<std::string> launched;
   bool ended = false;
+  std::optional<std::vector<pid_t>> running;
 };
 
 struct SamplingMethod {

@@ -76,6 +76,7 @@ ProfiledRun profile_command(const std::vector<std::string>& words, const std::op
   if (!options.wall) account_rest(run.data, run.system_s, options.hz);
   run.process = describe_program(result.pid, program, launched);
   run.process->load_address = run.data.load_address;
+  run.process->running = run.data.running;
   return run;
 }
 

@@ -30,6 +30,9 @@ std::string why_unseen(const ProfileSubject& subject, const ProfileData& data) {
     add(fmt::format("a process or thread that uses less than {} of CPU time may get no sample",
                     format_ns(1e9 / subject.hz)));
   }
+  if (data.rights_changed != 0 && !data.samples_cpus) {
+    add("the kernel ends the sampling of a program that gets other rights at its exec");
+  }
   if (data.lost > 0) add(format_counted(data.lost, "event") + " were lost");
   return why.empty()
              ? "the clock that samples stands still while interrupts are disabled, or while a hypervisor has the CPU"

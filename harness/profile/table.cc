@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
+#include "observe/running_process.h"
 #include "observe/unread_files.h"
 #include "os/processor.h"
 #include "profile/call_tree.h"
@@ -86,6 +87,7 @@ std::string profile_text(const Profile& profile, std::size_t columns, double lea
   std::string text = wrap(fmt::format("{}", fmt::join(profile.command, " ")), "", "  ");
   text += wrap(method_line(profile), "", "  ");
   text += unseen_lines(profile);
+  if (profile.process && profile.process->running) text += wrap(runs_on(*profile.process->running), "", "  ");
   text += script_names_lines(profile.script_names) + unread_files_lines();
   text += method_lines(profile.method);
   if (profile.threads) text += "\n" + process_lines(profile);

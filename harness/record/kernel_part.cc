@@ -107,7 +107,7 @@ KernelMetrics KernelPart::metrics(const FaultCost& cost) const {
   metrics.returned_bytes = value(returned);
   metrics.peak_bytes = value(peak);
   metrics.zero_fill_faults = value(faults);
-  metrics.minor_faults = known_if(faults_known, minor_faults, why_not);
+  metrics.minor_faults = known_if(faults_known, minor_faults, why_not.empty() ? kRightsChanged : why_not);
   metrics.minor_faults_at_least = minor_faults;
   const Interval interval = returned_interval(small_returns);
   if (known() && interval.below + interval.above != 0) metrics.zeroed_interval_bytes = interval.around(all);

@@ -11,6 +11,10 @@
 
 namespace zerotax::record {
 
+/// Why faults are not known.
+inline constexpr const char* kRightsChanged =
+    "the kernel stops counting where a program gets other rights at its exec (setuid, file capabilities)";
+
 inline double as_double(std::uint64_t value) { return static_cast<double>(value); }
 /// A figure as a count. A damaged recording may make a figure larger than any count: then the result is the largest
 /// one.

@@ -12,6 +12,9 @@ constexpr const char* kSilent =
     "recorded nothing: it is static, of another C library, or was started without LD_PRELOAD";
 constexpr const char* kStillRuns = "it still ran when the program had ended: what it did, and does, is not recorded";
 constexpr const char* kOnlyForked = "is a child of fork that called nothing of the allocator";
+constexpr const char* kRights =
+    "got other rights at its exec (setuid, file capabilities, a file that its user may not read): the kernel stops "
+    "counting there, so that what it started is not known either";
 constexpr const char* kDamaged =
     "its part of the recording is damaged: it, or a program that shares the recording, overwrote it";
 const Count kNone = NotAvailable{"the kernel did not count it"};
@@ -59,10 +62,11 @@ std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessS
   const bool exec = !counts.execs.empty();
   const bool closed = slot != nullptr && slot->holdings.closed != 0;
   // One that ended since is recorded, but may have started others that nobody counted.
-  const bool ended_since = closed && !counts.ended;
+  const bool ended_since = closed && !counts.ended && !counts.rights_changed;
   if (!ended_since && slot != nullptr && (!exec || counts.execs.back() <= slot->started_ns)) return std::nullopt;
   NotFollowed missed{counts.pid, counts.name, std::string("it ") + (exec ? kSilent : kOnlyForked), 1, kNone, kNone};
-  missed.running = !counts.ended;
+  if (counts.rights_changed) missed.reason = std::string("it ") + kRights;
+  missed.running = !counts.ended && !counts.rights_changed;
   if (ended_since || (missed.running && !exec)) missed.reason = kStillRuns;
   for (const ExecEntry* entry : arena.execs()) {
     if (ended_since || !exec || entry->pid != counts.pid || entry->failed != 0 || entry->at_ns > counts.execs.back())
@@ -76,7 +80,8 @@ std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessS
                                                  : slot->holdings.faults_at_open;
   if (all_faults) missed.minor_faults = less(*all_faults, recorded);
   const auto recorded_ns = slot == nullptr ? 0 : static_cast<std::uint64_t>(slot->cpu_ns);
-  if (!ended_since && (counts.minor_faults || counts.cpu_ns != 0)) missed.cpu_ns = less(counts.cpu_ns, recorded_ns);
+  if (!ended_since && !counts.rights_changed && (counts.minor_faults || counts.cpu_ns != 0))
+    missed.cpu_ns = less(counts.cpu_ns, recorded_ns);
   return missed;
 }
 
@@ -118,7 +123,7 @@ std::vector<NotFollowed> not_followed(const std::vector<const ProcessSlot*>& pro
   for (const ProcessCounts& counts : watch->processes()) {
     // Of the first one the kernel counts from its exec on, and its own count begins before.
     Count all_faults = kNone;
-    if (watch->exact() && counts.minor_faults) all_faults = *counts.minor_faults;
+    if (watch->exact() && counts.minor_faults && !counts.rights_changed) all_faults = *counts.minor_faults;
     if (counts.pid == run.pid && run.minor_faults) all_faults = *run.minor_faults;
     const auto found = last.find(&counts);
     if (auto missed = missed_of(counts, found != last.end() ? found->second : nullptr, arena, all_faults)) {

@@ -100,9 +100,9 @@ Count peak_live_bytes(const ProcessSlot& slot, const RecordArena& arena) {
 }
 
 /// How a process ended, as far as known. An exec leaves the same process, as another program, followed or not.
-std::string ending(const ProcessSlot& slot, const std::vector<const ProcessSlot*>& all, const RecordArena& arena,
+std::string ending(const ProcessSlot& slot, const SeenRun& seen, const RecordArena& arena,
                    const ForegroundResult& run) {
-  for (const ProcessSlot* later : all) {
+  for (const ProcessSlot* later : seen.processes()) {
     if (later->pid == slot.pid && later->started_ns > slot.started_ns) return "exec";
   }
   for (const ExecEntry* entry : arena.execs()) {
@@ -110,7 +110,7 @@ std::string ending(const ProcessSlot& slot, const std::vector<const ProcessSlot*
   }
   if (slot.pid == run.pid) return run.signal != 0 ? signal_name(run.signal) : "exit";
   if (slot.ended != 0) return "exit";
-  return is_running(slot.pid) ? kRunning : "unknown";
+  return is_running(seen.pid(slot)) ? kRunning : "unknown";
 }
 
 /// Sums over the processes.
@@ -158,7 +158,7 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   process.allocator = printable(&slot.allocator[0]);
   process.began = slot.forked != 0 ? Began::kFork : Began::kExec;
   process.started_ns = slot.started_ns - run.started_ns;
-  process.ended = ending(slot, seen.processes(), arena, run);
+  process.ended = ending(slot, seen, arena, run);
   const auto at_end = [&](std::int64_t ns) { return known_if(slot.ended != 0, ns, "its end was not seen"); };
   process.wall_ns = at_end(slot.ended_ns - slot.started_ns);
   process.user_ns = at_end(slot.user_ns);

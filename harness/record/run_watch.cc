@@ -1,6 +1,7 @@
 #include "record/run_watch.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,7 +27,7 @@ struct Resident {
 
 /// Bytes that a process has in memory (proc_pid_status(5)); nothing if it has no memory any more.
 std::optional<Resident> resident_bytes(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/status", pid));
+  std::ifstream file(fmt::format("/proc/{}/status", living_thread(pid)));
   Resident found;
   bool any = false;
   for (std::string line; std::getline(file, line);) {
@@ -42,6 +43,18 @@ std::optional<Resident> resident_bytes(pid_t pid) {
   return any ? std::optional(found) : std::nullopt;
 }
 
+/// Of private mappings of files, pages that are no longer the file's.
+std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
+  std::uint64_t pages = 0;
+  for (const ProcessMapping& mapping : process_mappings(pid)) {
+    // Code is not written to.
+    if (mapping.inode == 0 || mapping.shared || mapping.executable) continue;
+    pagemaps.for_each(pid, {mapping.begin, mapping.end},
+                      [&](std::uint64_t, PagemapEntry entry) { pages += entry.of_file() ? 0 : 1; });
+  }
+  return pages * page_bytes();
+}
+
 /// Not another's, which has its PID in another namespace, nor what it became since.
 bool is_still(pid_t pid, const ProcessSlot& head) {
   const std::string_view executable(&head.executable[0], ::strnlen(&head.executable[0], kPathBytes - 1));
@@ -51,10 +64,19 @@ bool is_still(pid_t pid, const ProcessSlot& head) {
 /// More bytes than a process can have returned: such a slot is damaged (slot_check.h).
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 
+std::uint64_t own_pid_namespace() {
+  struct stat pids {};
+  return ::stat("/proc/self/ns/pid", &pids) == 0 ? pids.st_ino : 0;
+}
+
 }  // namespace
 
 RunWatch::RunWatch(const RecordArena& arena)
-    : arena_(arena), counts_(std::in_place), huge_bytes_(huge_fault_bytes()), thread_([this] { run(); }) {}
+    : arena_(arena),
+      counts_(std::in_place),
+      huge_bytes_(huge_fault_bytes()),
+      pid_namespace_(own_pid_namespace()),
+      thread_([this] { run(); }) {}
 
 RunWatch::~RunWatch() {
   end_thread();
@@ -120,24 +142,58 @@ void RunWatch::look_at_heads() {
 
 /// Reads a slot. Returns whether to read it again later. Any recorded process may change the slot.
 bool RunWatch::look_at(const ProcessSlot& head) {
-  const pid_t pid = __atomic_load_n(&head.pid, __ATOMIC_RELAXED);
+  claim(head);
   const std::int64_t started_ns = __atomic_load_n(&head.started_ns, __ATOMIC_RELAXED);
+  const pid_t own_pid = __atomic_load_n(&head.pid, __ATOMIC_RELAXED);
+  const pid_t pid = this->pid(head);
   // The returned bytes are read first: a return in between is then missed, and nothing counts twice.
   const std::uint64_t returned = head.holdings.returned_bytes;
   const std::uint64_t own = head.holdings.own_bytes;
   const auto all = resident_bytes(pid);
   const std::uint64_t own_bytes = std::max<std::uint64_t>(own, head.holdings.own_bytes);
   const auto faults = process_minor_faults(pid);
+  if (pid == 0) return true;
   if (!all || !faults || !is_still(pid, head)) return false;
   if (head.holdings.closed != 0 || returned >= kMostBytes || looks_.size() >= kProcesses) return true;
   const std::uint64_t held = all->anonymous - std::min(all->anonymous, own_bytes);
-  ProcessLook& last = looks_[{pid, started_ns}];
+  ProcessLook& last = looks_[{own_pid, started_ns}];
   last.populated_bytes = std::max(last.populated_bytes, held + returned);
   last.held_bytes = std::max(last.held_bytes, held);
   last.shared_bytes = std::max(last.shared_bytes, all->shared);
+  // An exec makes another address space, which another slot has.
+  pagemaps_.forget(pid);
+  last.copied_bytes = std::max(last.copied_bytes, file_copies(pagemaps_, pid));
   last.minor_faults = *faults;
   last.cpu_ns = zerotax::process_cpu_ns(pid).value_or(last.cpu_ns);
   return true;
+}
+
+bool RunWatch::is_elsewhere(const ProcessSlot& slot) const {
+  return slot.pid_namespace != 0 && pid_namespace_ != 0 && slot.pid_namespace != pid_namespace_;
+}
+
+/// Those of a slot's process: by its PID, or if that is of another namespace, of the first process that became a
+/// program of this name, or was forked, before the slot was made, and that no other slot has.
+void RunWatch::claim(const ProcessSlot& head) {
+  const SlotKey key{head.pid_namespace, head.pid};
+  if (claimed_.contains(key)) return;
+  if (!is_elsewhere(head)) {
+    const auto known = by_pid_.find(head.pid);
+    if (known != by_pid_.end()) claimed_[key] = known->second.back();
+    return;
+  }
+  const std::string name = printable({&head.name[0], ::strnlen(&head.name[0], sizeof head.name)});
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    const ProcessCounts& counted = processes_[i];
+    const auto& times = counted.execs;
+    const bool began = head.forked != 0 ? counted.began_ns != 0 && counted.began_ns <= head.started_ns
+                                        : !times.empty() && times.front() <= head.started_ns;
+    const bool has_name = std::find(counted.names.begin(), counted.names.end(), name) != counted.names.end();
+    const auto is_its = [&](const auto& each) { return each.second == i; };
+    if (!began || !has_name || std::any_of(claimed_.begin(), claimed_.end(), is_its)) continue;
+    claimed_[key] = i;
+    return;
+  }
 }
 
 ProcessCounts& RunWatch::process(pid_t pid) {
@@ -160,15 +216,26 @@ void RunWatch::note(const TaskEvent& event) {
     child.parent = event.parent;
     child.began_ns = event.time_ns;
     child.name = name;
+    child.names = {name};
     return;
   }
   ProcessCounts& counted = process(event.pid);
   if (event.kind == TaskEvent::Kind::kExec) {
     counted.execs.push_back(event.time_ns);
     counted.name = printable(event.name);
+    counted.names.push_back(counted.name);
+    counted.mapped = false;
     return;
   }
-  counted.ended = true;
+  if (event.kind == TaskEvent::Kind::kMap) {
+    counted.mapped = true;
+    return;
+  }
+  if (event.kind == TaskEvent::Kind::kEnd && !counted.mapped) {
+    counted.rights_changed = true;
+    return;
+  }
+  counted.ended = !counted.rights_changed;
   if (event.kind == TaskEvent::Kind::kCounts) {
     counted.minor_faults = counted.minor_faults.value_or(0) + event.minor_faults;
     counted.cpu_ns += event.cpu_ns;
@@ -176,6 +243,10 @@ void RunWatch::note(const TaskEvent& event) {
 }
 
 const ProcessCounts* RunWatch::counts(const ProcessSlot& slot) const {
+  if (is_elsewhere(slot)) {
+    const auto claimed = claimed_.find({slot.pid_namespace, slot.pid});
+    return claimed != claimed_.end() ? &processes_[claimed->second] : nullptr;
+  }
   const ProcessCounts* found = nullptr;
   const auto all = by_pid_.find(slot.pid);
   if (all == by_pid_.end()) return nullptr;
@@ -183,6 +254,12 @@ const ProcessCounts* RunWatch::counts(const ProcessSlot& slot) const {
     if (processes_[index].began_ns <= slot.started_ns) found = &processes_[index];
   }
   return found;
+}
+
+pid_t RunWatch::pid(const ProcessSlot& slot) const {
+  if (!is_elsewhere(slot)) return slot.pid;
+  const ProcessCounts* const counted = counts(slot);
+  return counted != nullptr ? counted->pid : 0;
 }
 
 std::optional<ProcessLook> RunWatch::last_look(const ProcessSlot& slot) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/measured.h"
+#include "os/process_pagemap.h"
 #include "os/task_counts.h"
 #include "os/throttling.h"
 #include "os/worker.h"
@@ -27,6 +28,9 @@ struct ProcessCounts {
   std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC
   std::vector<std::int64_t> execs;  ///< when it became another program
   std::string name;  ///< the first 15 bytes of the last one's; its parent's where it is a child of fork alone
+  std::vector<std::string> names;  ///< all that it had
+  bool mapped = true;              ///< code, since its last exec
+  bool rights_changed = false;     ///< by its last exec: the kernel counts neither this program nor what it starts
   std::optional<std::uint64_t> minor_faults;  ///< of its threads that ended; nothing if the kernel said none
   std::uint64_t cpu_ns = 0;
   bool ended = false;  ///< its first thread, or another that had counts
@@ -37,6 +41,7 @@ struct ProcessLook {
   std::uint64_t populated_bytes = 0;  ///< the most that it held and had returned
   std::uint64_t held_bytes = 0;       ///< the most that it held
   std::uint64_t shared_bytes = 0;     ///< the most that it had mapped of shared memory
+  std::uint64_t copied_bytes = 0;     ///< of both: copies of pages of private file mappings
   std::uint64_t minor_faults = 0;
   std::int64_t cpu_ns = 0;
 };
@@ -65,7 +70,10 @@ class RunWatch {
   [[nodiscard]] const Measured<std::uint64_t>& throttled_ns() const { return throttled_ns_; }
   /// In the order of their beginning.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
+  /// That of a process that has its PID in another namespace is found by its name, and by when it began.
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const;
+  /// The PID here of a slot's process; 0 if it is unknown.
+  [[nodiscard]] pid_t pid(const ProcessSlot& slot) const;
   /// Nothing if it ended before it could be looked at.
   [[nodiscard]] std::optional<ProcessLook> last_look(const ProcessSlot& slot) const;
 
@@ -90,12 +98,18 @@ class RunWatch {
   std::vector<ProcessCounts> processes_;
   std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< the last index is the process that has the PID now
   /// A slot of the arena. `over`: its process has ended.
+  using SlotKey = std::pair<std::uint64_t, pid_t>;  ///< PID namespace, and PID in it
   struct Head {
     const ProcessSlot* slot = nullptr;
     bool over = false;
   };
   bool look_at(const ProcessSlot& head);
+  [[nodiscard]] bool is_elsewhere(const ProcessSlot& slot) const;
+  void claim(const ProcessSlot& head);
+  std::uint64_t pid_namespace_ = 0;
+  std::map<SlotKey, std::size_t> claimed_;  ///< the index in processes_ of the slots that were looked at
   std::vector<Head> heads_;
+  ProcessPagemaps pagemaps_;
   std::map<std::pair<pid_t, std::int64_t>, ProcessLook> looks_;  ///< by PID and beginning
   std::mutex mutex_;
   std::condition_variable wake_;

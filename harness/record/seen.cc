@@ -83,6 +83,13 @@ SeenRun::SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch
   for (const ProcessSlot* slot : processes_) kernel_[slot] = kernel_of(*slot);
 }
 
+/// Unless what a process held when its recording was opened is known, it was no more than its faults populated.
+std::uint64_t SeenRun::at_open_bytes(const ProcessSlot& slot) {
+  if (slot.forked != 0) return 0;
+  const Holdings& holdings = slot.holdings;
+  return (slot.gaps & kNoHoldings) != 0 ? page_bytes() * holdings.faults_at_open : holdings.at_open_bytes;
+}
+
 /// The same process as the program that it was before.
 const ProcessSlot* SeenRun::before(const ProcessSlot& slot) const {
   const ProcessSlot* found = nullptr;
@@ -132,7 +139,7 @@ std::optional<std::uint64_t> SeenRun::faults_by_the_end(const ProcessSlot& slot)
   if (!is_last(slot)) return std::nullopt;
   const ProcessCounts* const counted = counts(slot);
   if (slot.pid == run_.pid && run_.minor_faults) return run_.minor_faults;
-  return counted != nullptr && watch_->exact() ? counted->minor_faults : std::nullopt;
+  return counted != nullptr && watch_->exact() && !counted->rights_changed ? counted->minor_faults : std::nullopt;
 }
 
 KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
@@ -160,7 +167,11 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   // An ordinary user's counts lack the faults in the kernel.
   const ProcessCounts* const counted = counts(slot);
   if (counted != nullptr && is_last(slot)) faults = std::max(faults, counted->minor_faults.value_or(0));
-  part.zeroed = less(populated, holdings.at_open_bytes);
+  // Unless a process was looked at, it is unknown which of its pages were zeroed, and which copied from files.
+  const bool looked = look.populated_bytes != 0 || holdings.closed != 0;
+  const std::uint64_t copied = std::max<std::uint64_t>(look.copied_bytes, holdings.copied_bytes);
+  part.zeroed = looked ? less(populated, holdings.at_open_bytes + copied)
+                       : less(holdings.returned_bytes, holdings.returned_copies);
   part.refilled = std::min(part.zeroed, less(populated, part.peak));
   part.returned = holdings.returned_bytes;
   const auto by_the_end = faults_by_the_end(slot);
@@ -173,8 +184,7 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   const std::uint64_t since = page_bytes() * less(all, holdings.faults_at_open + holdings.own_faults);
   part.unlimited = !part.faults_known || !huge;
   if (!part.unlimited) {
-    const std::uint64_t at_open = slot.forked != 0 ? 0 : holdings.at_open_bytes;
-    part.unseen = less(since + *huge + holdings.hugetlb_mapped_bytes + at_open, part.zeroed);
+    part.unseen = less(since + *huge + holdings.hugetlb_mapped_bytes + at_open_bytes(slot), part.zeroed);
   }
   return part;
 }

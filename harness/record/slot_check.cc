@@ -103,6 +103,7 @@ bool are_whole(Rows& rows) {
 }  // namespace
 
 bool is_whole(ProcessSlot& slot) {
+  end_text(slot.name);
   end_text(slot.executable);
   end_text(slot.command);
   end_text(slot.allocator);

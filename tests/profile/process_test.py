@@ -10,6 +10,7 @@ import time
 
 import pytest
 from conftest import BUILD, NOBODY, ZEROTAX, check_schema, clean_environment, skip_if_unreadable, zerotax
+from outside import Attached, build, open_folder, root_only
 from waiting import wait_for
 
 RECORDED = BUILD / "tests" / "recorded"
@@ -117,6 +118,29 @@ def test_a_running_process_is_shown_as_sample_does(tmp_path, name):
             assert words in done.stdout
         assert f"{name[:15]} [{program.pid}]" in done.stdout
         assert program.end() == "0 interruptions\n"
+
+
+@root_only
+def test_a_process_whose_first_thread_has_ended_is_sampled(tmp_path):
+    file = tmp_path / "profile.json"
+    with open_folder() as folder, Attached(build(folder, "gcc", "-static", "-g", "-O1"), "last", 20000) as target:
+        wait_for(lambda: "State:\tZ" in pathlib.Path(f"/proc/{target.run.pid}/status").read_text())
+        target.go_on()
+        done = zerotax("profile", "--pid", target.run.pid, "--seconds", "0.5", "--json", file)
+    assert done.returncode == 0, done.stderr
+    found = read_json(file)
+    assert "refill_here" in str(found["tree"]) and "running" not in found["process"]
+
+
+@root_only
+def test_a_daemon_that_runs_on_is_named(tmp_path):
+    file = tmp_path / "profile.json"
+    with open_folder() as folder:
+        done = zerotax("profile", "--json", file, "--", build(folder, "gcc", "-static", "-g", "-O1"), "daemon", 1)
+    found = json.loads(file.read_text())
+    check_schema(found, "profile")
+    assert len(found["process"]["running"]) == 1
+    assert "1 process that it had started runs on" in " ".join(done.stderr.split())
 
 
 def test_by_cpu_time_only_what_runs_is_shown(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from conftest import MIB, NOBODY, PAGE, is_na, mostly_long, skip_if_unreadable, zerotax
 from outside import Attached, Outcome, build, functions, open_folder, root_only, start_record
 from recording import record
+from waiting import wait_for
 
 ROUNDS = 400
 KEPT = 16 * MIB
@@ -203,6 +204,54 @@ def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
         found = Outcome(tmp_path, started)
     assert "its parent alone knows" in " ".join(found.text.split())
     assert found.totals["kernel"]["zeroed_bytes"] >= 50 * MIB
+
+
+def check_fresh(kernel, mib):
+    """All of it was populated once, and nothing was given back before the end."""
+    assert mib * MIB <= kernel["zeroed_bytes"] <= mib * MIB + 2 * STARTING
+    assert kernel["refilled_interval_bytes"][0] == 0 and kernel["refilled_bytes"] == 0
+    assert kernel["returned_bytes"] <= STARTING
+
+
+@root_only
+def test_the_end_of_a_process_is_no_return_of_its_memory(static, tmp_path):
+    for _ in range(4):  # it is looked at while it exits, by chance
+        check_fresh(record(static, "grow", 128).totals["kernel"], 128)
+    with Attached(static, "grow", 128) as target:
+        started = start_record(tmp_path, target.run.pid, "--seconds", 60)
+        target.go_on()
+        target.go_on()
+        check_fresh(Outcome(tmp_path, started).totals["kernel"], 128)
+
+
+@root_only
+def test_what_another_image_of_a_process_populates_is_no_refill(static):
+    kernel = record(static, "chain", 20).totals["kernel"]
+    assert 80 * MIB <= kernel["zeroed_bytes"] <= 80 * MIB + 20 * STARTING
+    assert kernel["refilled_interval_bytes"][0] == 0
+
+
+@root_only
+def test_a_process_whose_first_thread_has_ended_is_watched_on(static, tmp_path):
+    with Attached(static, "last", ROUNDS) as target:
+        wait_for(lambda: "State:\tZ" in pathlib.Path(f"/proc/{target.run.pid}/status").read_text())
+        started = start_record(tmp_path, target.run.pid, "--seconds", 60)
+        target.go_on()
+        found = Outcome(tmp_path, started)
+        assert target.run.wait() == 5, "unharmed"
+    check_refills(found, found.totals["kernel"])
+    assert "refill_here" in functions(found.json["sites"][0])
+
+
+@root_only
+def test_a_daemon_that_runs_on_is_named(static, tmp_path):
+    found = record(static, "daemon", 1)
+    assert "1 process that it had started runs on" in " ".join(found.text.split())
+    with Attached(static, "daemon", 1) as target:
+        started = start_record(tmp_path, target.run.pid, "--seconds", 60)
+        target.go_on()
+        found = Outcome(tmp_path, started)
+    assert "1 process that it had started runs on" in " ".join(found.text.split())
 
 
 @pytest.mark.long("as another user")

@@ -2,6 +2,7 @@
 or bounds that hold, or n/a; and never that there is nothing to gain."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -140,6 +141,32 @@ def test_in_namespaces_of_its_own_the_same_is_counted():
     check_kernel(record(*prefix, ZEROED, "fill"), ALL, AGAIN)
     # And where zerotax itself runs in them.
     check_kernel(record(ZEROED, "fill", prefix=prefix), ALL, AGAIN)
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is missing")
+def test_a_program_in_a_pid_namespace_is_included_once():
+    prefix = ["unshare", *(["--user", "--map-root-user"] if os.geteuid() != 0 else []), "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*prefix, "true"], check=False, capture_output=True, env=clean_environment()).returncode != 0:
+        pytest.skip("no namespaces here")
+    for words in ([ZEROED, "fill"], ["sh", "-c", f"{ZEROED} fill; {ZEROED} fill; exit 7"]):
+        found = record("sh", "-c", f"{shlex.join(map(str, [*prefix, *words]))}; exit 7")
+        assert found.json["not_followed"] == [] and "Not included" not in found.text
+    # One that records nothing is named all the same.
+    static = PROGRAMS / "ended-static"
+    found = record("sh", "-c", f"{static} 1 exit; {shlex.join(map(str, [*prefix, ZEROED, 'fill']))}; exit 7")
+    assert [missed["processes"] for missed in found.json["not_followed"]] == [1]
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None or os.geteuid() != 0, reason="needs root and unshare")
+def test_without_proc_there_is_a_bound_and_a_name():
+    found = record("unshare", "-m", "sh", "-c", f"umount -l /proc && exec {ZEROED} fill")
+    if found.status == 1:
+        pytest.skip("no mount namespaces here")
+    kernel = found.totals["kernel"]
+    most = kernel["zeroed_at_most_bytes"]
+    assert kernel["zeroed_at_least_bytes"] <= ALL + SLACK
+    assert is_na(most) or ALL <= most < 100 * ALL
+    assert "zeroed: " in found.text and "\n! : " not in found.text
 
 
 def test_a_shell_that_is_killed_with_its_children_is_counted():

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "observe/file_reader.h"
 #include "os/clock.h"
@@ -71,8 +72,8 @@ void HoldingsWatch::work() {
 /// `ran_before`: what it holds now is no growth.
 void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   if (is_own_process(pid)) return;
-  const auto parts = resident_parts(pid);
   const auto facts = process_facts(pid);
+  const auto parts = resident_parts(pid);
   if (!facts || !parts) return;
   HeldProcess process;
   process.pid = pid;
@@ -101,18 +102,25 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   } else {
     process.faults = faults;
     process.grown = process.grown_at_most = parts->anonymous;
+    // A child may have been other programs before, which grew, too.
+    if (parent != 0) process.grown_at_most = std::max(parts->anonymous, faults * page_bytes());
+    watched.grown_at_most_before = process.grown_at_most - parts->anonymous;
     watched.growths.push_back({0, static_cast<std::uint64_t>(process.first_ns), process.grown});
   }
   watched.peak_at_most = process.peak;
+  watched.start_stack = facts->start_stack;
+  watched.memory_ns = process.first_ns;
+  process.looked_faults = process.faults;
   const std::lock_guard lock(mutex_);
   processes_[pid] = std::move(process);
   watched_[pid] = std::move(watched);
 }
 
-/// It has become another program: what it held before is gone.
-void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched) {
+/// It has become another program: what it held before is gone. `old_bytes`: populated since the last look, and not held
+/// now, so that the program before may have grown by it.
+void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched, std::uint64_t old_bytes) {
   watched.grown_before = process.grown;
-  watched.grown_at_most_before = process.grown_at_most;
+  watched.grown_at_most_before = process.grown_at_most + old_bytes;
   watched.base = watched.peak_at_most = watched.others = 0;
   process.peak = process.held = 0;
   process.executable = process_program(process.pid);
@@ -120,35 +128,46 @@ void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched) {
   process.forked = false;
 }
 
-void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, std::int64_t now, std::uint64_t faults) {
-  const auto parts = resident_parts(process.pid);
-  if (!parts) return;
+void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const ResidentParts& parts,
+                                const ProcessFacts& facts) {
+  const std::uint64_t faults = process.faults - process.looked_faults;
+  process.looked_faults = process.faults;
+  // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
+  // most that was ever resident.
+  watched.huge = watched.huge || less(parts.anonymous, process.held) > faults * page_bytes();
+  const std::uint64_t populated = faults * (watched.huge ? huge_page_bytes() : page_bytes());
   // The most that was ever resident never falls, but by some pages that CPUs have not added up yet.
-  const bool is_new = parts->peak < watched.resident_peak / 2 || process_program(process.pid) != process.executable;
+  // Neither its program nor its stack is shown while it executes another, or exits.
+  const std::string program = process_program(process.pid);
+  if (process.executable.empty()) process.executable = program;
+  const auto differ = [](const auto& one, const auto& other, const auto& unknown) {
+    return one != unknown && other != unknown && one != other;
+  };
+  const bool is_new = differ(facts.start_stack, watched.start_stack, std::uint64_t{0}) ||
+                      parts.peak < watched.resident_peak / 2 || differ(program, process.executable, std::string());
   if (is_new) {
-    note_exec(process, watched);
+    note_exec(process, watched, less(populated, parts.anonymous));
   } else if (process.words.empty()) {
     // During exec the kernel has the new program and no words yet.
     process.words = process_command(process.pid);
   }
-  watched.resident_peak = parts->peak;
-  // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
-  // most that was ever resident.
-  watched.huge = watched.huge || less(parts->anonymous, process.held) > (faults - process.faults) * page_bytes();
-  const std::uint64_t populated = (faults - process.faults) * (watched.huge ? huge_page_bytes() : page_bytes());
-  const std::uint64_t ever = std::max(parts->anonymous, less(parts->peak, std::min(parts->others, watched.others)));
-  watched.peak_at_most = std::max({watched.peak_at_most, parts->anonymous, std::min(process.held + populated, ever)});
-  if (parts->anonymous > process.peak) {
-    const auto from = static_cast<std::uint64_t>(process.last_ns);
+  if (facts.start_stack != 0) watched.start_stack = facts.start_stack;
+  watched.resident_peak = parts.peak;
+  const std::uint64_t ever = std::max(parts.anonymous, less(parts.peak, std::min(parts.others, watched.others)));
+  watched.peak_at_most = std::max({watched.peak_at_most, parts.anonymous, std::min(process.held + populated, ever)});
+  const std::int64_t from_ns = std::exchange(watched.memory_ns, monotonic_ns());
+  if (parts.anonymous > process.peak) {
     if (watched.growths.size() < kMostGrowths) {
-      watched.growths.push_back({from, static_cast<std::uint64_t>(now), parts->anonymous - process.peak});
+      watched.growths.push_back({static_cast<std::uint64_t>(from_ns), static_cast<std::uint64_t>(watched.memory_ns),
+                                 parts.anonymous - process.peak});
     }
-    process.peak = parts->anonymous;
+    process.peak = parts.anonymous;
   }
-  process.held = parts->anonymous;
-  watched.others = parts->others;
+  process.held = parts.anonymous;
+  watched.others = parts.others;
   process.grown = watched.grown_before + less(process.peak, watched.base);
   process.grown_at_most = watched.grown_at_most_before + less(watched.peak_at_most, watched.base);
+  note_trend(process, watched);
 }
 
 /// By the last fifth of its faults, or up to twice as many.
@@ -167,10 +186,13 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
     process.ended = true;
     return;
   }
-  const std::uint64_t since = less(facts->minor_faults, watched.faults_before);
-  note_memory(process, watched, now, std::max(since, process.faults));
-  process.faults = std::max(since, process.faults);
-  note_trend(process, watched);
+  process.faults = std::max(less(facts->minor_faults, watched.faults_before), process.faults);
+  if (const auto parts = resident_parts(process.pid)) {
+    note_memory(process, watched, *parts, *facts);
+  } else if (watched.growths.empty() || watched.growths.back().to_ns != UINT64_MAX) {
+    // It exits, and its memory is gone: by how much it grew since the last look is unknown, and may be all.
+    watched.growths.push_back({static_cast<std::uint64_t>(watched.memory_ns), UINT64_MAX, UINT64_MAX});
+  }
   process.user_ns = facts->user_ns - watched.user_before_ns;
   process.system_ns = facts->system_ns - watched.system_before_ns;
   process.last_ns = now;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "observe/tree_clock.h"
+#include "os/process_info.h"
 #include "os/worker.h"
 
 namespace zerotax::record {
@@ -30,7 +31,8 @@ struct HeldProcess {
   std::int64_t last_ns = 0;
   std::int64_t user_ns = 0;  ///< CPU time between them, by ticks
   std::int64_t system_ns = 0;
-  std::uint64_t faults = 0;  ///< minor ones, between them
+  std::uint64_t faults = 0;         ///< minor ones, between them
+  std::uint64_t looked_faults = 0;  ///< of those: by the last look that found its memory
   // Anonymous memory, swapped pages among it, in bytes.
   std::uint64_t held = 0;           ///< at the last look
   std::uint64_t begin = 0;          ///< at the first one
@@ -79,7 +81,9 @@ class HoldingsWatch {
     std::uint64_t faults_before = 0;
     std::int64_t user_before_ns = 0;
     std::int64_t system_before_ns = 0;
-    std::uint64_t others = 0;  ///< resident bytes of files at the last look
+    std::uint64_t others = 0;       ///< resident bytes of files at the last look
+    std::uint64_t start_stack = 0;  ///< of its program (ProcessFacts)
+    std::int64_t memory_ns = 0;     ///< CLOCK_MONOTONIC, of the last look that found its memory
     std::uint64_t peak_at_most = 0;
     std::uint64_t base = 0;  ///< held when the present program began
     std::uint64_t grown_before = 0;
@@ -94,9 +98,10 @@ class HoldingsWatch {
   void work();
   void look();
   void look_at(HeldProcess& process, Watched& watched, std::int64_t now);
-  static void note_exec(HeldProcess& process, Watched& watched);
+  static void note_exec(HeldProcess& process, Watched& watched, std::uint64_t old_bytes);
   static void note_trend(HeldProcess& process, Watched& watched);
-  void note_memory(HeldProcess& process, Watched& watched, std::int64_t now, std::uint64_t faults);
+  static void note_memory(HeldProcess& process, Watched& watched, const ResidentParts& parts,
+                          const ProcessFacts& facts);
   void begin(pid_t pid, pid_t parent, bool ran_before);
   void find_children();
   void find_descendants();

@@ -15,6 +15,7 @@ constexpr std::uint64_t kNegligible = 100;
 /// Sums over the processes that were looked at.
 struct Looked {
   std::uint64_t faults = 0;
+  std::uint64_t of_seen_memory = 0;  ///< of the faults: by the last look that found the memory
   std::uint64_t grown = 0;
   std::uint64_t grown_at_most = 0;
   std::uint64_t begin = 0;
@@ -26,6 +27,7 @@ Looked looked_at(const OutsideData& data) {
   Looked sum;
   for (const auto& [pid, process] : data.processes) {
     sum.faults += process.faults;
+    sum.of_seen_memory += process.looked_faults;
     sum.grown += process.grown;
     sum.grown_at_most += process.grown_at_most;
     sum.begin += process.begin;
@@ -33,6 +35,7 @@ Looked looked_at(const OutsideData& data) {
     sum.peak += process.peak;
   }
   sum.faults = less(sum.faults, data.faults_before_exec);
+  sum.of_seen_memory = less(sum.of_seen_memory, data.faults_before_exec);
   return sum;
 }
 
@@ -94,12 +97,29 @@ void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked)
   part.why_not = data.denied.empty() ? "no page fault was sampled" : data.denied.substr(0, data.denied.find(';'));
 }
 
+/// The faults of a process whose exec changed its rights, and of what it starts, are known from /proc alone, which
+/// lacks processes that ended before a look.
+void bound_uncounted(OutsideKernel& kernel, const OutsideData& data) {
+  KernelPart& part = kernel.part;
+  const bool any_runs =
+      std::any_of(data.processes.begin(), data.processes.end(), [](const auto& each) { return !each.second.ended; });
+  part.faults_known = data.run && data.run->minor_faults && !any_runs;
+  if (data.pages_follow && data.counts.zeroed_pages) {
+    part.minor_faults = std::max(part.minor_faults, part.faults);
+    return;
+  }
+  part.why_not = kRightsChanged;
+  part.unlimited = !part.faults_known;
+  const std::uint64_t uncounted = less(part.minor_faults, data.counts.minor_faults.value_or(0));
+  part.unseen = std::max(part.unseen, uncounted * page_bytes() + less(data.huge_bytes, part.huge));
+}
+
 /// Of bytes that nobody looked at: those that one process populated after the last look at it are growth as those
 /// before were. Of others nothing is known, and they count as growth.
 std::uint64_t likely_growth(const OutsideKernel& kernel, const OutsideData& data, std::uint64_t unseen_bytes) {
   const auto root = data.processes.find(data.run ? data.run->pid : data.pid.value_or(0));
   if (root == data.processes.end() || kernel.unseen_faults == 0) return unseen_bytes;
-  const std::uint64_t seen = less(root->second.faults, data.faults_before_exec);
+  const std::uint64_t seen = less(root->second.looked_faults, data.faults_before_exec);
   const std::uint64_t after = data.run                     ? less(waited_faults(data), seen)
                               : data.processes.size() == 1 ? kernel.unseen_faults
                                                            : 0;
@@ -122,15 +142,17 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   } else {
     bound(kernel, data, looked);
   }
+  if (data.profile.rights_changed != 0 && !data.counts_joined) bound_uncounted(kernel, data);
   // What nobody looked at may have been growth, all of it.
-  kernel.unseen_faults = less(part.minor_faults, looked.faults);
+  kernel.unseen_faults = less(part.minor_faults, looked.of_seen_memory);
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
   const std::uint64_t unseen = kernel.unseen_faults * page_bytes() + huge;
   const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
   const std::uint64_t most = less(part.zeroed, looked.grown);
   part.refilled =
       std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
-  kernel.refilled_interval = {least, most};
+  // Unless all faults are known, processes that ended before a look may have populated all of it.
+  kernel.refilled_interval = {part.faults_known ? least : 0, most};
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;
 }

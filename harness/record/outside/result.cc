@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/distributions.h"
 #include "base/printable.h"
 #include "base/units.h"
+#include "observe/running_process.h"
 #include "os/child.h"
 #include "os/environment.h"
 #include "os/page.h"
@@ -197,6 +199,15 @@ void add_scope_notes(const OutsideData& data, std::vector<std::string>& notes) {
   }
 }
 
+/// Of the processes that a watched one had started.
+std::vector<pid_t> running_on(const OutsideData& data) {
+  std::set<pid_t> running(data.profile.running.begin(), data.profile.running.end());
+  for (const auto& [pid, held] : data.processes) {
+    if (!held.ended) running.insert(pid);
+  }
+  return {running.begin(), running.end()};
+}
+
 std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& kernel) {
   std::vector<std::string> notes;
   if (!data.denied.empty()) notes.push_back("Nothing was sampled, so no site is known: " + data.denied + ".");
@@ -216,6 +227,7 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
                     format_counted(kernel.unseen_faults, "fault was", "faults were")));
   }
   add_scope_notes(data, notes);
+  if (const auto running = running_on(data); data.ended && !running.empty()) notes.push_back(runs_on(running));
   if (data.cpu.unknown_fill != 0) {
     notes.push_back(fmt::format("{} of the CPU in a memset whose byte is not known: stores of zeros are a lower bound.",
                                 format_counted(data.cpu.unknown_fill, "sample was", "samples were")));

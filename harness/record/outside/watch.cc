@@ -93,6 +93,7 @@ OutsideData OutsideWatch::finish() {
   holdings_.finish();
   data_.counts_whole = pages_.whole();
   data_.counts_joined = pages_.counts_cpus();
+  data_.pages_follow = pages_.pages_follow();
   data_.light = perf_.light;
   data_.tree_faults = holdings_.clock().minor_faults();
   data_.why_no_pages = pages_.why_no_pages();

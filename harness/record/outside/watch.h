@@ -45,6 +45,7 @@ struct OutsideData {
   std::int64_t system_ns = 0;
   PageCounts::Counts counts;
   bool counts_joined = false;     ///< what joined the cgroup is in them, and nothing else
+  bool pages_follow = false;      ///< PageCounts::pages_follow()
   bool counts_whole = false;      ///< faults that the kernel took for the program are counted, too
   bool light = false;             ///< without tracepoints, and without counting events in its threads
   std::uint64_t tree_faults = 0;  ///< minor ones, as /proc has them of the processes and the children they waited for

@@ -355,6 +355,8 @@ struct ProcessSlot {
   std::int64_t system_ns;
   std::int64_t cpu_at_start_ns;      ///< CPU time that this process had used as another program
   std::atomic<std::int64_t> cpu_ns;  ///< and when it was last looked at
+  std::uint64_t pid_namespace;       ///< that its PIDs are of: the inode of /proc/self/ns/pid; 0: unknown
+  char name[16];                     ///< the kernel's, as it began
   Holdings holdings;
   char executable[kPathBytes];
   char command[kPathBytes];      ///< the beginning of its command line

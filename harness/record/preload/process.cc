@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -126,8 +128,14 @@ void describe(ProcessSlot& slot, bool forked) {
   slot.parent = ::getppid();
   slot.forked = forked ? 1 : 0;
   slot.started_ns = monotonic_ns();
+  struct stat pids {};
+  if (::stat("/proc/self/ns/pid", &pids) == 0) slot.pid_namespace = pids.st_ino;
+  ::prctl(PR_GET_NAME, &slot.name[0]);
   const ssize_t length = ::readlink("/proc/self/exe", &slot.executable[0], kPathBytes - 1);
   slot.executable[length > 0 ? length : 0] = '\0';
+  // Without /proc: as exec was told.
+  const auto* const told = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  if (length <= 0 && told != nullptr) std::strncpy(&slot.executable[0], told, kPathBytes - 1);
   read_text("/proc/self/cmdline", &slot.command[0], kPathBytes);
   slot.modules_used = 1;  // module 0 is no object
 }

@@ -5,7 +5,9 @@
  * zeros: memset of zeros over 1 MiB that it keeps, ROUNDS times. read: 1 MiB of /dev/zero is read into a new mapping.
  * unmap, free, advise, shrink, cut: 1 MiB is populated and returned by munmap, free, madvise, brk or mremap, ROUNDS times, some
  * 100 times a second. storm: 1 MiB is mapped and unmapped, ROUNDS times.
- * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. */
+ * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. grow: ROUNDS MiB that it keeps. chain: 4 MiB that it
+ * keeps, and becomes itself, ROUNDS times. last: "map" in a thread that runs when the first one has ended. daemon: "map" in a
+ * process that runs when this one has ended. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -116,8 +118,46 @@ static int give_back(const char* way, char* kept) {
   return 0;
 }
 
+__attribute__((noinline)) static void grow_here(long mib) { memset(map(mib * MIB), 7, mib * MIB); }
+
+static long rounds_of_last;
+static int waits;
+
+static void wait_for_line(void) {
+  if (!waits) return;
+  puts("ready");
+  fflush(stdout);
+  getchar();
+}
+
+static void* work_last(void* nothing) {
+  usleep(20000);
+  wait_for_line();
+  keep_here();
+  for (long i = 0; i < rounds_of_last; ++i) refill_here();
+  exit(5);
+  return nothing;
+}
+
+/* The first thread ends; another one works. */
+static void leave_thread(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, work_last, NULL) == 0) pthread_exit(NULL);
+  exit(3);
+}
+
+/* This process ends; another one works. */
+static void leave_process(void) {
+  if (fork() != 0) exit(5);
+  waits = 0;
+  for (int fd = 0; fd < 3; ++fd) close(fd);
+  sleep(5);
+  work_last(NULL);
+}
+
 static void work(const char* way, long rounds) {
   char* kept = NULL;
+  if (strcmp(way, "grow") == 0) return grow_here(rounds);
   if (strcmp(way, "zeros") == 0 || strcmp(way, "advise") == 0) kept = map(MIB);
   if (strcmp(way, "map") == 0 || strcmp(way, "malloc") == 0) keep_here();
   for (long i = 0; i < rounds; ++i) {
@@ -138,18 +178,23 @@ int main(int count, char** words) {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
-  const int wait = count > 3;
-  if (wait) {
-    puts("ready");
-    fflush(stdout);
-    getchar();
-  }
+  waits = count > 3;
+  rounds_of_last = atol(words[2]);
+  if (strcmp(words[1], "last") == 0) leave_thread();
+  wait_for_line();
+  if (strcmp(words[1], "daemon") == 0) leave_process();
   if (strcmp(words[1], "exec") == 0) execl("/proc/self/exe", words[0], "map", words[2], (char*)NULL);
+  if (strcmp(words[1], "chain") == 0 && atol(words[2]) > 0) {
+    char next[32];
+    snprintf(next, sizeof next, "%ld", atol(words[2]) - 1);
+    grow_here(4);
+    execl("/proc/self/exe", words[0], "chain", next, (char*)NULL);
+  }
   const long before = minor_faults();
   work(words[1], atol(words[2]));
   const long after = minor_faults();
   printf("%ld %ld\n", before, after);
   fflush(stdout);
-  if (wait) getchar();
+  if (waits) getchar();
   return 5;
 }
