@@ -14,6 +14,7 @@
 #include "os/page.h"
 #include "os/process_info.h"
 #include "os/program_file.h"
+#include "record/evidence.h"
 #include "record/outside/kernel.h"
 #include "record/outside/sites.h"
 #include "record/remedies.h"
@@ -209,8 +210,7 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   const FaultCost cost = fault_cost({}, kernel.part.huge != 0);
   const OutsideTimes times = times_of(data, kernel.part);
   const Tally nothing{};
-  record.tax =
-      make_tax({nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times}, cost);
+  record.tax = make_tax({nothing, kernel.part, cpu_ns(data), "", {}, &times}, cost);
   record.tax.kernel_unknown_processes =
       kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
   KernelMetrics& metrics = record.totals.kernel;
@@ -245,6 +245,7 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
     if (record.processes.size() == kMostListed) break;
     record.processes.push_back(process_of(held, data, held.ended ? "" : allocator_of(pid)));
   }
+  put_advice(record, data.pid ? allocator_of(*data.pid) : "", data.pid ? variables_of(*data.pid) : own_variables());
   record.lost_processes = data.processes.size() - record.processes.size();
   record.outside = outside_of(data, kernel, why);
   record.store_sizes = data.store_sizes;

@@ -146,6 +146,7 @@ struct Tally {
   std::uint64_t sampled_stores;  ///< small stores that were looked at
   std::uint64_t sampled_bytes;
   std::uint64_t sampled_redundant_bytes;
+  std::uint64_t aligned_by_hand_bytes;  ///< of cost[kByHand]: in blocks of more than malloc's alignment
   std::uint64_t unseen_calls;   ///< large callocs that came back populated with no memset seen
   std::uint64_t unseen_bytes;   ///< populated bytes of those
   std::uint64_t own_ns;         ///< spent by the recorder on looking closely
@@ -175,6 +176,7 @@ struct Tally {
     sampled_stores += more.sampled_stores;
     sampled_bytes += more.sampled_bytes;
     sampled_redundant_bytes += more.sampled_redundant_bytes;
+    aligned_by_hand_bytes += more.aligned_by_hand_bytes;
     unseen_calls += more.unseen_calls;
     unseen_bytes += more.unseen_bytes;
     own_ns += more.own_ns;
@@ -299,6 +301,9 @@ struct Holdings {
   std::atomic<std::uint64_t> returned_copies;  ///< bytes of pages of private file mappings that were unmapped
   std::atomic<std::uint64_t> shared_bytes;     ///< of anonymous memory that was mapped to be shared, by parents too
   std::atomic<std::uint64_t> lost_blocks;      ///< large blocks that there was no room to remember
+  std::atomic<std::int64_t> large_live_bytes;  ///< asked for in large blocks that are remembered
+  std::atomic<std::uint64_t> peak_large_live_bytes;
+  std::atomic<std::uint64_t> large_whole_bytes;  ///< asked for in large blocks that were wholly populated when they came
   std::atomic<std::uint32_t> returns;
   std::atomic<std::uint32_t> samples_used;
   FaultSample samples[kFaultSamples];

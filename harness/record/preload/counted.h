@@ -30,6 +30,7 @@ inline std::uint32_t count_call(ThreadBlock& block, CallKind kind, std::size_t b
 inline void remember(ThreadState& thread, const void* block, std::size_t bytes) {
   thread.last_begin = reinterpret_cast<std::uintptr_t>(block);
   thread.last_bytes = bytes;
+  thread.over_aligned = false;
 }
 
 inline bool may_count(ThreadState& thread) { return ready(thread) || prepare(thread); }
@@ -79,6 +80,14 @@ inline void* counted(std::size_t bytes, Allocate allocate) {
                           : small_call(thread, armed, {Inside::kOther, size_class}, SiteKind::kOther, bytes, allocate);
   remember(thread, block, bytes);
   if (large) note_block(thread, SiteKind::kOther, nullptr, block, bytes);
+  return block;
+}
+
+/// The same with an alignment.
+template <typename Allocate>
+inline void* counted_aligned(std::size_t alignment, std::size_t bytes, Allocate allocate) {
+  void* const block = counted(bytes, allocate);
+  state.over_aligned = alignment > alignof(std::max_align_t);
   return block;
 }
 

@@ -25,6 +25,12 @@ void examine_huge(const LiveBlock& block, std::uint64_t populated) {
   counts.huge_written_bytes += block.bytes - zero;
 }
 
+void note_live(std::uint64_t bytes) {
+  Holdings& holdings = process->holdings;
+  const std::int64_t now = holdings.large_live_bytes += static_cast<std::int64_t>(bytes);
+  if (now > 0) raise(holdings.peak_large_live_bytes, static_cast<std::uint64_t>(now));
+}
+
 /// What the kernel zeroed of a block since it was last looked at.
 void settle(LiveBlock& block) {
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
@@ -59,12 +65,16 @@ void note_large(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
     populated -= new_ones < populated ? new_ones : populated;
   }
   const bool is_whole = populated >= pages.bytes();
-  if (is_whole && !live_heap_counted) return;
+  if (is_whole && !live_heap_counted) {
+    process->holdings.large_whole_bytes += bytes;
+    return;
+  }
   const std::uint64_t taken = is_whole ? 0 : take_from_pool(pages.bytes() - populated);
   if (site == nullptr) site = is_whole ? current_site(kind) : note_site(kind, bytes, {});
   LiveBlock live{reinterpret_cast<std::uintptr_t>(block), bytes, populated, taken, site, 0};
   if (live_heap_counted) enter_site(live);
   if (live_blocks.remember(live)) {
+    note_live(live.bytes);
     if (!is_whole) ++thread.block->filled[class_of(bytes)].blocks;
   } else {
     give_to_pool(taken);
@@ -83,6 +93,7 @@ void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
 
 bool end_block(const void* block, LiveBlock& ended) {
   if (!live_blocks.take(block, ended)) return false;
+  process->holdings.large_live_bytes -= static_cast<std::int64_t>(ended.bytes);
   on_own_stack([&] {
     const TimedOwnWork own;
     settle(ended);
@@ -94,6 +105,7 @@ bool end_block(const void* block, LiveBlock& ended) {
 }
 
 void restore_block(LiveBlock& ended) {
+  note_live(ended.bytes);
   if (live_heap_counted) enter_site(ended);
   live_blocks.remember(ended);
 }

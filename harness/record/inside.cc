@@ -1,4 +1,4 @@
-#include "advise/inside.h"
+#include "record/inside.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-namespace zerotax::advise {
+namespace zerotax::record {
 namespace {
 
 /// More than any program has; reading stays below a second.
@@ -64,4 +64,10 @@ std::vector<InsideAllocator> allocators_inside(const std::vector<std::string>& f
   return found;
 }
 
-}  // namespace zerotax::advise
+std::optional<bool> has_text(const std::string& file, const std::string& name) {
+  const std::string bytes = bytes_of(file);
+  if (bytes.empty()) return std::nullopt;
+  return bytes.find(name + '\0') != std::string::npos;
+}
+
+}  // namespace zerotax::record
