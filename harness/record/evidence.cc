@@ -101,21 +101,32 @@ std::uint64_t bytes_returned_at(const RecordedSite& site) {
   return site.returned_bytes + site.sampled.returned_at_most_bytes.value_or(0);
 }
 
-/// Divides what was returned outside the allocator's functions as its sites show, if they show most.
-void divide_returns(const Record& record, const Insides& insides, std::uint64_t outside, Evidence& evidence) {
+/// Divides what the program returned as its sites show, if they show most; and takes out of what the allocator returned
+/// what the program asked it to.
+void divide_returns(const Record& record, const Insides& insides, std::uint64_t by_program, Evidence& evidence) {
   std::uint64_t by[4] = {};
   std::uint64_t seen = 0;
+  std::uint64_t asked_for = 0;
   for (const RecordedSite& site : record.sites) {
-    if (site.kind != SiteKind::kProgram && site.kind != SiteKind::kPurge) continue;
-    by[static_cast<std::size_t>(giver_of(site, insides))] += bytes_returned_at(site);
+    const Giver giver = giver_of(site, insides);
+    if (site.kind == SiteKind::kPurge && giver == Giver::kTrim) asked_for += bytes_returned_at(site);
+    if (site.kind != SiteKind::kProgram) continue;
+    by[static_cast<std::size_t>(giver)] += bytes_returned_at(site);
     seen += bytes_returned_at(site);
   }
-  if (seen == 0 || seen < outside / 2) return;
-  const auto part = [&](Giver giver) {
+  asked_for = std::min(asked_for, *evidence.returned_by_allocator);
+  *evidence.returned_by_allocator -= asked_for;
+  evidence.returned_by_trim = asked_for;
+  if (by_program != 0 && seen < by_program / 2 + by_program % 2) {
+    if (by_program > *evidence.returned_by_allocator) evidence.returned_by_allocator = std::nullopt;
+    return;
+  }
+  const auto part = [&](Giver giver) -> std::uint64_t {
+    if (seen == 0) return 0;
     const double share = static_cast<double>(by[static_cast<std::size_t>(giver)]) / static_cast<double>(seen);
-    return static_cast<std::uint64_t>(share * static_cast<double>(outside));
+    return static_cast<std::uint64_t>(share * static_cast<double>(by_program));
   };
-  evidence.returned_by_trim = part(Giver::kTrim);
+  *evidence.returned_by_trim += part(Giver::kTrim);
   evidence.returned_of_threads = part(Giver::kThread);
   evidence.returned_by_program = part(Giver::kProgram);
   *evidence.returned_by_allocator += part(Giver::kInside);
@@ -123,26 +134,24 @@ void divide_returns(const Record& record, const Insides& insides, std::uint64_t 
 
 void put_returns(const Record& record, const Insides& insides, Evidence& evidence) {
   std::uint64_t by_allocator = 0;
-  std::uint64_t outside = 0;
+  std::uint64_t by_program = 0;
   for (const ReturnedBy& row : record.totals.returned.rows) {
-    (row.by == kByProgram || row.by == kByPurge ? outside : by_allocator) += row.bytes;
+    (row.by == kByProgram ? by_program : by_allocator) += row.bytes;
   }
   for (const RecordedSite& site : record.sites) {
     if (!record.outside || site.kind == SiteKind::kFault) continue;
-    (site.kind == SiteKind::kFree ? by_allocator : outside) += bytes_returned_at(site);
+    (site.kind == SiteKind::kProgram ? by_program : by_allocator) += bytes_returned_at(site);
   }
-  if (by_allocator + outside == 0) return;
+  if (by_allocator + by_program == 0) return;
   evidence.returned_by_allocator = by_allocator;
-  divide_returns(record, insides, outside, evidence);
-  if (outside > by_allocator && !evidence.returned_by_program) evidence.returned_by_allocator = std::nullopt;
+  divide_returns(record, insides, by_program, evidence);
 }
 
 /// The allocator within a program that returned most; without a name if none did.
 PresentAllocator returning_inside(const Record& record, const Insides& insides) {
   const RecordedSite* most = nullptr;
   for (const RecordedSite& site : record.sites) {
-    const bool returns = site.kind == SiteKind::kProgram || site.kind == SiteKind::kPurge;
-    if (!returns || giver_of(site, insides) != Giver::kInside) continue;
+    if (site.kind != SiteKind::kProgram || giver_of(site, insides) != Giver::kInside) continue;
     if (most == nullptr || bytes_returned_at(site) > bytes_returned_at(*most)) most = &site;
   }
   if (most == nullptr) return {};
@@ -214,8 +223,7 @@ Evidence evidence_of(const Record& record, Costly costly) {
   for (const RecordedProcess& process : record.processes) {
     const Evidence::Count exact = count_of(process.peak_live_bytes);
     *evidence.live_at_least += exact.value_or(process.peak_live_at_least_bytes);
-    evidence.live_at_most =
-        added({evidence.live_at_most, exact ? exact : count_of(process.peak_live_at_most_bytes)});
+    evidence.live_at_most = added({evidence.live_at_most, exact ? exact : count_of(process.peak_live_at_most_bytes)});
   }
   const Zeroing& by_hand = totals.by_hand;
   if (by_hand.zeroed_bytes && by_hand.zero_faults) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "judge/projects.h"
+#include "os/file_owner.h"
 #include "record/inside.h"
 #include "run/allocators.h"
 
@@ -69,7 +70,8 @@ std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& all
 std::string version_of(const std::string& library) {
   const std::string name = allocator_name(library);
   if (is_glibc(name)) return ::gnu_get_libc_version();
-  if (name.empty()) return "";
+  // It is loaded to be asked.
+  if (name.empty() || !is_of_trusted_user(library)) return "";
   try {
     const std::string version = resolve_allocators({"present=" + library}, {}).front().version;
     // A library that states no version has its build ID.

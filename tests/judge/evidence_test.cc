@@ -154,9 +154,10 @@ TEST(AdviceTable, EachRowIsRightForOneProgramAndNotForAnotherThatLooksAlike) {
 TEST(AdviceTable, NothingFollowsFromWhatIsNotKnown) {
   for (const Pair& pair : pairs()) {
     const std::set<std::string> needs_no_count{"in-free", "by-program", "stores"};
+    if (needs_no_count.contains(pair.row)) continue;
     Evidence unknown;
     unknown.costly = pair.right.costly;
-    if (!needs_no_count.contains(pair.row)) EXPECT_EQ(row_of(unknown), "none") << pair.row;
+    EXPECT_EQ(row_of(unknown), "none") << pair.row;
   }
 }
 

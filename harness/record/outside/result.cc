@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "os/child.h"
 #include "os/environment.h"
+#include "os/file_rights.h"
 #include "os/page.h"
 #include "os/process_info.h"
 #include "os/program_file.h"
@@ -220,6 +221,15 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   metrics.refilled_interval_bytes = kernel.refilled_interval;
 }
 
+/// Files of another user's process are read with the rights of that user.
+void put_outside_advice(Record& record, const OutsideData& data) {
+  if (!data.pid) return put_advice(record, "", own_variables());
+  const auto user = file_user(*data.pid);
+  if (!user) return put_advice(record, "", own_variables());
+  const FileRights rights(*user);
+  put_advice(record, rights ? allocator_of(*data.pid) : "", variables_of(*data.pid));
+}
+
 }  // namespace
 
 Record outside_result(const OutsideData& data, const std::string& why, const std::string& started) {
@@ -245,7 +255,7 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
     if (record.processes.size() == kMostListed) break;
     record.processes.push_back(process_of(held, data, held.ended ? "" : allocator_of(pid)));
   }
-  put_advice(record, data.pid ? allocator_of(*data.pid) : "", data.pid ? variables_of(*data.pid) : own_variables());
+  put_outside_advice(record, data);
   record.lost_processes = data.processes.size() - record.processes.size();
   record.outside = outside_of(data, kernel, why);
   record.store_sizes = data.store_sizes;
