@@ -154,7 +154,7 @@ std::string advice_lines(const Cow& cow) {
   evidence.costly = Costly::kCopies;
   evidence.copied_by_parent = evidence.copied_by_children = 0;
   for (const Process& process : cow.processes) {
-    // Of a child that forks itself, nobody knows with whom it shared what it copied.
+    // Nobody knows with which process a child that forks itself shared what it copied.
     const bool forks = std::any_of(cow.processes.begin(), cow.processes.end(),
                                    [&](const Process& each) { return each.parent == process.pid; });
     if (process.parent != 0 && forks) return "";

@@ -103,7 +103,7 @@ const std::vector<AdviceRow> kRows{
      }},
     {"fresh-not-reused", Costly::kFresh, false,
      [](const Evidence& e) {
-       return is_of_blocks_used_once(e) && is_half_of(e.fresh, e.held_peak) && e.live_at_most &&
+       return is_half_of(e.requested, e.fresh) && is_half_of(e.fresh, e.held_peak) && e.live_at_most &&
               *e.live_at_most < *e.held_peak / 2;
      },
      [](const Evidence& e) {

@@ -84,9 +84,8 @@ std::optional<std::int64_t> end_of(const record::RecordedProcess& process,
   return end;
 }
 
-/// The most that processes held at one time, at most: each has its peak from its start to its end. Of a child of fork,
-/// what it shares with its parent counts once; the copies, on either side, are no more than the faults that zeroed
-/// nothing.
+/// The most that processes held at one time, at most: each has its peak from its start to its end. What a child of fork
+/// shares with its parent counts once; the copies, on either side, are no more than the faults that zeroed nothing.
 Count peak_of(const std::vector<const record::RecordedProcess*>& processes) {
   struct Step {
     std::int64_t at_ns;

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 
+#include "os/clock.h"
 #include "os/process_info.h"
 
 namespace zerotax {
 namespace {
 
-/// PSS takes 10 ms for each GiB: at most one part in so many of the time goes into samples.
-constexpr int kShare = 10;
+/// At most one part in so many of the time goes into samples, and into walks of page tables: 10 ms for each GiB.
+constexpr std::int64_t kShare = 10;
+constexpr std::int64_t kWalkShare = 4;
 
 std::uint64_t sum_of(const std::vector<pid_t>& processes, bool pss) {
   std::uint64_t sum = 0;
@@ -34,20 +36,21 @@ std::vector<pid_t> TreeMemory::processes(pid_t meter) {
 }
 
 bool TreeMemory::sample(pid_t meter) {
-  const auto began = Clock::now();
-  if (began < next_) return true;
+  const std::int64_t began = monotonic_ns();
+  if (began < next_ns_) return true;
+  // Of CPU time: on a busy machine a sample waits, but costs no more.
+  const std::int64_t cpu = thread_cpu_ns();
   const std::vector<pid_t> found = processes(meter);
   // Each page counts in full in this sum: no other sum is larger.
   const std::uint64_t most = sum_of(found, false);
   const bool may_exceed = limit_ != 0 && most > limit_;
-  const auto looked = Clock::now();
-  next_ = looked + kShare * (looked - began);
+  next_ns_ = monotonic_ns() + kShare * (thread_cpu_ns() - cpu);
   if (found.size() < 2) return !may_exceed;
-  if (most <= peak_of_several_ || (looked < next_walk_ && !may_exceed)) return true;
+  if (most <= peak_of_several_ || (began < next_walk_ns_ && !may_exceed)) return true;
+  const std::int64_t cpu_before = thread_cpu_ns();
   const std::uint64_t sum = sum_of(found, true);
   peak_of_several_ = std::max(peak_of_several_, sum);
-  const auto walked = Clock::now();
-  next_walk_ = walked + kShare * (walked - looked);
+  next_walk_ns_ = monotonic_ns() + kWalkShare * (thread_cpu_ns() - cpu_before);
   return limit_ == 0 || sum <= limit_;
 }
 

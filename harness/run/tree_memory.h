@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -23,16 +22,14 @@ class TreeMemory {
   [[nodiscard]] std::uint64_t peak_of_several() const { return peak_of_several_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   std::vector<pid_t> processes(pid_t meter);
 
   std::uint64_t limit_;
   bool clients_;
   pid_t first_ = 0;
   std::uint64_t peak_of_several_ = 0;
-  Clock::time_point next_{};       ///< before it, nothing is sampled: a process of many threads takes a while
-  Clock::time_point next_walk_{};  ///< before it, no page tables are walked
+  std::int64_t next_ns_ = 0;       ///< before it, nothing is sampled: a process of many threads takes a while
+  std::int64_t next_walk_ns_ = 0;  ///< before it, no page tables are walked
 };
 
 }  // namespace zerotax

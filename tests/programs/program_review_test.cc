@@ -22,18 +22,20 @@ CommandRun refilling() {
                              {kKernelZeroed, 4'096'000 + kPages * page_bytes()},
                              {kRefilled, 4'096'000 + kPages * page_bytes()},
                              {kReturned, 4'096'000 + kPages * page_bytes()}});
-  add_site(run, SiteKind::kFree, {"Decoder::reset (decoder.cc)"}, SiteNumber::kReturned, 64, 64 << 20, 118);
-  add_site(run, SiteKind::kOther, {"Decoder::read (decoder.cc)"}, SiteNumber::kKernelZeroed, 64, 64 << 20, 90);
+  add_site(run, SiteKind::kFree, {"Decoder::reset (decoder.cc)"}, SiteNumber::kReturned, 64, kPages * page_bytes(),
+           118);
+  add_site(run, SiteKind::kOther, {"Decoder::read (decoder.cc)"}, SiteNumber::kKernelZeroed, 64, kPages * page_bytes(),
+           90);
   return run;
 }
 
 TEST(Sentence, NamesWhoReturnedWhatWasFilledAgain) {
   EXPECT_EQ(sentence_of(run_with(), refilling()),
             "worse: page faults 1,000 → 71,697: 70,480 refills; returned by free in Decoder::reset (decoder.cc:118), "
-            "0 → 64 calls, 0 B → 64 MiB");
+            "0 → 64 calls, 0 B → 275 MiB");
   EXPECT_EQ(sentence_of(refilling(), run_with()),
             "better: page faults 71,697 → 1,000: 70,480 refills fewer; returned by free in Decoder::reset "
-            "(decoder.cc:118), 64 → 0 calls, 64 MiB → 0 B");
+            "(decoder.cc:118), 64 → 0 calls, 275 MiB → 0 B");
 }
 
 TEST(Sentence, NamesWhoseBlocksLiveAtAPeakIfTheyAreHalfOfIt) {
