@@ -44,11 +44,12 @@ void read_buffer() {
   ::close(zeros);
 }
 
-/// All blocks are freed, but no hole that they leave fits the next over-aligned one.
+/// All blocks are freed, but the next one is too large for any hole that they leave.
 void holes() {
-  for (int i = 0; i < 40; ++i) {
-    void* const block = memalign(64, 4 * kMiB);
-    fill(block, 4 * kMiB);
+  for (std::size_t i = 0; i < 40; ++i) {
+    const std::size_t bytes = 2 * kMiB + i * (64 << 10);
+    void* const block = memalign(64, bytes);
+    fill(block, bytes);
     escape(std::malloc(25));
     std::free(block);
   }

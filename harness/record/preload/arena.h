@@ -146,7 +146,6 @@ struct Tally {
   std::uint64_t sampled_stores;  ///< small stores that were looked at
   std::uint64_t sampled_bytes;
   std::uint64_t sampled_redundant_bytes;
-  std::uint64_t aligned_by_hand_bytes;  ///< of cost[kByHand]: in blocks of more than malloc's alignment
   std::uint64_t unseen_calls;   ///< large callocs that came back populated with no memset seen
   std::uint64_t unseen_bytes;   ///< populated bytes of those
   std::uint64_t own_ns;         ///< spent by the recorder on looking closely
@@ -164,6 +163,8 @@ struct Tally {
   /// Populated bytes under madvise(MADV_FREE): the kernel takes them when it needs memory.
   std::uint64_t offered_bytes;
   FilledRow filled[kClasses];  ///< by the size asked for
+  /// Of cost[kByHand]: in blocks of more than malloc's alignment.
+  std::uint64_t aligned_by_hand_bytes;
 
   void add(const Tally& more) {
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
@@ -301,9 +302,11 @@ struct Holdings {
   std::atomic<std::uint64_t> returned_copies;  ///< bytes of pages of private file mappings that were unmapped
   std::atomic<std::uint64_t> shared_bytes;     ///< of anonymous memory that was mapped to be shared, by parents too
   std::atomic<std::uint64_t> lost_blocks;      ///< large blocks that there was no room to remember
-  std::atomic<std::int64_t> large_live_bytes;  ///< asked for in large blocks that are remembered
+  /// Asked for in large blocks that are remembered, now and at their peak; and in those that were wholly populated when
+  /// they came, which nobody remembers.
+  std::atomic<std::int64_t> large_live_bytes;
   std::atomic<std::uint64_t> peak_large_live_bytes;
-  std::atomic<std::uint64_t> large_whole_bytes;  ///< asked for in large blocks that were wholly populated when they came
+  std::atomic<std::uint64_t> large_whole_bytes;
   std::atomic<std::uint32_t> returns;
   std::atomic<std::uint32_t> samples_used;
   FaultSample samples[kFaultSamples];
