@@ -35,7 +35,7 @@ struct TaxInput {
   const OutsideTimes* outside = nullptr;
 };
 
-/// All but `timing_changed`, the advice about the cause `advice_about`, and `kernel_unknown_processes`. Stores are timed
+/// All but `timing_changed`, `kernel_unknown_processes` and the advice about the cause `advice_about`. Stores are timed
 /// by the clock of their thread, less the faults in them, which are the kernel's. One figure stands for a least and a
 /// most that are within a fiftieth, or 1 % of the CPU time.
 Tax make_tax(const TaxInput& input, const FaultCost& cost);
