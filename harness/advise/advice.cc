@@ -1,7 +1,6 @@
 #include "advise/advice.h"
 
 #include <fmt/format.h>
-#include <gnu/libc-version.h>
 
 #include <algorithm>
 #include <memory>
@@ -81,12 +80,11 @@ void choose(Advice& advice, const Others& others) {
   for (const std::string& word : request.env) {
     const bool again = std::count(request.env.begin(), request.env.end(), word) > 1;
     if (again) throw UsageError(fmt::format("--env {} is given twice", word), "leave one of them out");
-    settings.push_back(setting_of(word, others.allocators, advice.allocator));
+    settings.push_back(setting_of(word, others.allocators, advice.allocator.name));
   }
   const bool all = request.all || !is_about_time(request.method.goal);
-  const Situation situation{
-      advice.allocator, advice.allocator_version, &advice.recording, all, has_huge_pages(advice.environment),
-      advice.inside};
+  const Situation situation{advice.allocator, &advice.recording, all, has_huge_pages(advice.environment),
+                            advice.inside};
   advice.catalogue = make_catalogue(situation, others.allocators, settings);
   advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), others.missing.begin(), others.missing.end());
 }
@@ -135,15 +133,15 @@ Advice advise(const Request& request) {
   advice.recording = record_or_not(runner, {}, stopped);
   if (stopped) return advice;
   const Recording& recording = advice.recording;
-  advice.allocator = recording ? allocator_name(recording->allocator_file) : "glibc";
-  if (advice.allocator == "glibc") advice.allocator_version = ::gnu_get_libc_version();
+  const std::string library = recording ? recording->allocator_file : "libc.so.6";
+  advice.allocator = {allocator_name(library), library, record::version_of(library), {}};
   if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
     advice.nothing_to_gain = advice.complete = true;
     advice.catalogue = {};
     return advice;
   }
-  if (recording) advice.inside = allocators_inside(recording->files);
-  if (request.allocators.empty()) leave_out(others, advice.allocator);
+  if (recording) advice.inside = record::allocators_inside(recording->files);
+  if (request.allocators.empty()) leave_out(others, advice.allocator.name);
   choose(advice, others);
   advice.request.method.brief = !request.all && recording && by_hand_dominates(*recording);
   const std::vector<Remedy>& remedies = advice.catalogue.remedies;
@@ -178,7 +176,7 @@ SelfTest self_test(const Request& request, std::size_t advices) {
   // As many as an advice under glibc has.
   Advice usual;
   usual.request = request;
-  usual.allocator = "glibc";
+  usual.allocator = {"glibc", "", "", {}};
   usual.request.all = true;
   usual.environment = test.environment;
   choose(usual, others_of(usual.request));

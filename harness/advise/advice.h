@@ -26,9 +26,8 @@ struct Advice {
   Request request;
   std::string started;
   Json environment;
-  std::string allocator;                ///< the program's own, by name; empty: none that we know
-  std::string allocator_version;        ///< empty: unknown
-  std::vector<InsideAllocator> inside;  ///< allocators that it brings besides
+  record::PresentAllocator allocator;           ///< the program's own; without a name: none that we know
+  std::vector<record::InsideAllocator> inside;  ///< allocators that it brings besides
   Recording recording{NotAvailable{"it was not recorded"}};
   bool nothing_to_gain = false;  ///< so that nothing was tried
   Catalogue catalogue;

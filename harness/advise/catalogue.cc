@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
-#include "judge/projects.h"
 #include "run/allocators.h"
 #include "run/program_launch.h"
 
@@ -18,6 +17,7 @@ namespace {
 
 using record::known_remedies;
 using record::KnownRemedy;
+using record::PresentAllocator;
 
 Remedy remedy_of(const std::string& allocator, const KnownRemedy& known) {
   Remedy remedy;
@@ -59,8 +59,9 @@ class Maker {
 
   /// Settings of the program's own allocator, and those that were given for it.
   void add_own(const std::vector<Remedy>& settings) {
-    for (const KnownRemedy& entry : known_remedies(situation_.allocator)) {
-      if (!entry.always) consider(remedy_of(situation_.allocator, entry), entry, situation_.version);
+    const PresentAllocator& own = situation_.allocator;
+    for (const KnownRemedy& entry : known_remedies(own.name)) {
+      if (!entry.always) consider(remedy_of(own.name, entry), entry, own);
     }
     add_without_preload();
     for (const Remedy& setting : settings) {
@@ -69,18 +70,14 @@ class Maker {
   }
 
   /// Settings of an allocator within the program, by the names that they have there.
-  void add_inside(const InsideAllocator& inside) {
+  void add_inside(const record::InsideAllocator& inside) {
     const std::string name = fmt::format("{} in {}", inside.allocator, file_name(inside.file));
+    const PresentAllocator allocator{inside.allocator, inside.file, "", inside.variables};
     for (const KnownRemedy& entry : known_remedies(inside.allocator)) {
       if (entry.always) continue;
       Remedy remedy = remedy_of(name, entry);
-      for (const auto& [variable, here] : inside.variables) {
-        auto setting = remedy.env.extract(variable);
-        if (setting.empty()) continue;
-        setting.key() = here;
-        remedy.env.insert(std::move(setting));
-      }
-      consider(remedy, entry, "");
+      remedy.env = settings_of(entry, allocator);
+      consider(remedy, entry, allocator);
     }
   }
 
@@ -97,7 +94,7 @@ class Maker {
       Remedy both = combined(base, setting);
       both.causes = setting.causes;
       both.parts = {plain};
-      if (can_combine(base, setting)) consider(both, entry, allocator.version);
+      if (can_combine(base, setting)) consider(both, entry, {allocator.name, *base.preload, allocator.version, {}});
     }
   }
 
@@ -129,13 +126,16 @@ class Maker {
     Remedy remedy;
     remedy.name = remedy.allocator = "glibc";
     remedy.env["LD_PRELOAD"] = others;
-    remedy.words = fmt::format("the C library's own allocator, in place of {}", situation_.allocator);
+    remedy.words = fmt::format("the C library's own allocator, in place of {}", situation_.allocator.name);
     remedy.costs = "another allocator serves every allocation";
     made_.remedies.push_back(remedy);
   }
 
-  void consider(const Remedy& remedy, const KnownRemedy& entry, const std::string& version) {
-    std::string why = why_not(remedy, entry, version);
+  void consider(Remedy remedy, const KnownRemedy& entry, const PresentAllocator& allocator) {
+    std::string why = why_no_effect(entry, allocator, now_);
+    if (why.empty()) why = why_not(remedy, entry);
+    const std::string replaced = record::replaced_by(now_, remedy.env);
+    if (!replaced.empty()) remedy.words += fmt::format(" (in place of {})", replaced);
     if (why.empty()) {
       made_.remedies.push_back(remedy);
     } else {
@@ -143,17 +143,9 @@ class Maker {
     }
   }
 
-  /// Why a remedy cannot help; empty if it might.
-  [[nodiscard]] std::string why_not(const Remedy& remedy, const KnownRemedy& entry, const std::string& version) const {
-    if (entry.since && !version.empty() && is_older(version, *entry.since)) {
-      return fmt::format("available from {} on; this is {}", *entry.since, version);
-    }
+  /// Why a remedy that has an effect cannot help; empty if it might.
+  [[nodiscard]] std::string why_not(const Remedy& remedy, const KnownRemedy& entry) const {
     if (entry.huge_pages && !situation_.huge_pages) return "huge pages are off on this machine";
-    const auto is_set = [](const auto& variable) {
-      const char* now = std::getenv(variable.first.c_str());
-      return now != nullptr && variable.second == now;
-    };
-    if (!remedy.preload && std::all_of(remedy.env.begin(), remedy.env.end(), is_set)) return "already set";
     if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";
     const Recorded& recorded = **situation_.recording;
     if (entry.threads && !recorded.threads) return "no two threads of a process used the allocator";
@@ -167,6 +159,7 @@ class Maker {
   }
 
   const Situation& situation_;
+  const record::Variables now_ = record::own_variables();
   Catalogue made_;
 };
 
@@ -227,8 +220,8 @@ Catalogue make_catalogue(const Situation& situation, const std::vector<Allocator
                          const std::vector<Remedy>& settings) {
   Maker maker(situation);
   maker.add_own(settings);
-  for (const InsideAllocator& inside : situation.inside) {
-    const bool is_own = inside.allocator == situation.allocator &&
+  for (const record::InsideAllocator& inside : situation.inside) {
+    const bool is_own = inside.allocator == situation.allocator.name &&
                         std::all_of(inside.variables.begin(), inside.variables.end(),
                                     [](const auto& variable) { return variable.first == variable.second; });
     if (!is_own) maker.add_inside(inside);

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "advise/inside.h"
 #include "advise/recording.h"
 #include "advise/remedy.h"
 #include "point/allocator.h"
+#include "record/inside.h"
 
 namespace zerotax::advise {
 
@@ -17,12 +17,11 @@ struct Catalogue {
 
 /// The situation that remedies are chosen for.
 struct Situation {
-  std::string allocator;                  ///< name of the program's own, as in allocators/; empty: unknown
-  std::string version;                    ///< of it; empty: unknown
-  const Recording* recording = nullptr;   ///< nullptr, or n/a: nothing is known
-  bool all = false;                       ///< whatever its causes
-  bool huge_pages = true;                 ///< a program may have them
-  std::vector<InsideAllocator> inside{};  ///< allocators that the program brings besides
+  record::PresentAllocator allocator;             ///< the program's own; without a name: unknown
+  const Recording* recording = nullptr;           ///< nullptr, or n/a: nothing is known
+  bool all = false;                               ///< whatever its causes
+  bool huge_pages = true;                         ///< a program may have them
+  std::vector<record::InsideAllocator> inside{};  ///< allocators that the program brings besides
 };
 
 /// All remedies: of the program's own allocator its settings, each other allocator, and what these can be combined to.

@@ -1,7 +1,5 @@
 #include "advise/document.h"
 
-#include "advise/inside.h"
-#include "judge/projects.h"
 #include "record/document.h"
 
 namespace zerotax::advise {
@@ -18,25 +16,9 @@ NLOHMANN_JSON_SERIALIZE_ENUM(AdviceKind, {{AdviceKind::kRemedy, "remedy"},
 using End = Trial::End;
 NLOHMANN_JSON_SERIALIZE_ENUM(End, {{End::kOk, "ok"},
                                    {End::kFailed, "failed"},
+                                   {End::kMoreMemory, "more_memory"},
                                    {End::kChangedOutput, "changed_output"},
                                    {End::kStopped, "stopped"}})
-
-ZEROTAX_FIELDS_READ(InsideMarks, text, variable)
-
-/// allocators/<name>/upstream.json, as far as it is read here.
-struct Upstream {
-  std::optional<InsideMarks> inside;
-};
-ZEROTAX_FIELDS_READ(Upstream, inside)
-
-std::map<std::string, InsideMarks> inside_marks() {
-  std::map<std::string, InsideMarks> marks;
-  for (const auto& [allocator, text] : embedded_upstreams()) {
-    const auto upstream = upstream_of(allocator)->get<Upstream>();
-    if (upstream.inside) marks.emplace(allocator, *upstream.inside);
-  }
-  return marks;
-}
 
 ZEROTAX_FIELDS(Figures, cpu_s, wall_s, faults, peak_bytes)
 ZEROTAX_FIELDS(RecordedCause, cause, cpu_ns, share_of_cpu)
@@ -44,7 +26,7 @@ ZEROTAX_FIELDS(RecordedZeroing, allocator_file, share_of_cpu, causes, kernel_zer
                by_hand_zeroed_bytes, refilled_bytes, by_hand_at)
 ZEROTAX_FIELDS(Program, words, input, ready, load)
 ZEROTAX_FIELDS(Alternative, remedy, line, sentence)
-ZEROTAX_FIELDS(Recommendation, kind, sentence, remedy, line, gains, costs, recorded, faster_still, without_preload)
+ZEROTAX_FIELDS(Recommendation, kind, sentence, why, remedy, line, gains, costs, recorded, faster_still, without_preload)
 ZEROTAX_FIELDS(Method, goal, alpha, band, memory_ratio, most_pairs, timeout_s, output_compared, seed, noise)
 ZEROTAX_FIELDS(Present, allocator, version, figures)
 ZEROTAX_FIELDS(Ratio, median, low, high)

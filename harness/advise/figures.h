@@ -20,7 +20,7 @@ struct Figures {
   double cpu_s = 0;
   double wall_s = 0;
   double faults = 0;      ///< minor ones
-  double peak_bytes = 0;  ///< resident, of the largest process
+  double peak_bytes = 0;  ///< resident: the largest sum of its processes at one time
 };
 
 /// One of them; never 0, so that it has a logarithm.
@@ -31,11 +31,12 @@ struct Trial {
   enum class End {
     kOk,
     kFailed,         ///< another exit status, a signal, a timeout
+    kMoreMemory,     ///< it took more than a trial may, and was ended
     kChangedOutput,  ///< another output than in the present state
     kStopped,        ///< by us, because we are to stop
   };
   End end = End::kOk;
-  std::string why;  ///< of kFailed: in words
+  std::string why;  ///< of kFailed and kMoreMemory: in words
   Figures figures;
 };
 

@@ -111,6 +111,7 @@ std::optional<double> Recorded::zeroing() const {
 std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables) {
   record::RecordTarget target = record::resolve_record_target(runner.target().words, "", {});
   record::RecordArena arena;
+  arena.count_live_heap();
   const std::string started = utc_now();
   TargetRunner::Variables all = variables;
   for (const auto& [key, value] : record::recorded_command(target, arena).environment) {
@@ -118,11 +119,14 @@ std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner:
     const auto preloaded = variables.find(key);
     all[key] = key == "LD_PRELOAD" && preloaded != variables.end() ? target.library + ":" + preloaded->second : value;
   }
-  const MeteredRun run = runner.run_once(all);
+  // The recorder's own memory is not the program's: unchanged, it may have what it takes.
+  const MeteredRun run = runner.run_once(all, variables.empty() ? 0 : runner.memory_limit());
   if (run.end == MeteredRun::End::kStopped) return std::nullopt;
   std::string why;
   if (run.end == MeteredRun::End::kTimeout) {
     why = "it did not end in time under the recorder";
+  } else if (run.end == MeteredRun::End::kMemory) {
+    why = "it took too much memory under the recorder";
   } else if (run.end == MeteredRun::End::kNotStarted) {
     why = "it could not be started under the recorder: " + run.why_not_started;
   } else if (!runner.succeeded(run)) {

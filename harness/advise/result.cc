@@ -48,8 +48,8 @@ ConfirmedRemedy confirmed_remedy(const Advice& advice, const Confirmation& confi
 Present present_of(const Advice& advice) {
   const auto figure = [&](Goal goal) { return median_figure(advice.result.runs, kPresent, goal); };
   const Figures figures{figure(Goal::kCpu), figure(Goal::kWall), figure(Goal::kFaults), figure(Goal::kMemory)};
-  return {known_if(!advice.allocator.empty(), advice.allocator, "it is none that zerotax knows"),
-          known_if(!advice.allocator_version.empty(), advice.allocator_version, "it was not asked"),
+  return {known_if(!advice.allocator.name.empty(), advice.allocator.name, "it is none that zerotax knows"),
+          known_if(!advice.allocator.version.empty(), advice.allocator.version, "it was not asked"),
           known_if(figures.faults != 0, figures, "it was run to be recorded only")};
 }
 

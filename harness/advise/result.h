@@ -49,6 +49,7 @@ enum class AdviceKind { kRemedy, kNothingToGain, kNothingHelps, kUnknown };
 struct Recommendation {
   AdviceKind kind{};
   std::string sentence;
+  std::optional<std::string> why;  ///< this remedy, though others took less; nothing: none did
   OrNull<std::string> remedy;
   OrNull<std::string> line;
   std::string gains;

@@ -48,9 +48,7 @@ bool Screening::once(Phase phase, unsigned round, std::size_t candidate) {
   Standing& standing = result_.standings[candidate];
   standing.left_in_round = round;
   if (standing.state == Standing::State::kNotTried) standing.state = Standing::State::kOk;
-  if (trial.end == Trial::End::kFailed) standing.state = Standing::State::kFailed;
-  if (trial.end == Trial::End::kChangedOutput) standing.state = Standing::State::kChangedOutput;
-  if (trial.end != Trial::End::kOk) standing.why = trial.why;
+  standing.note(trial);
   return true;
 }
 

@@ -74,11 +74,10 @@ class Confirming {
       result_.runs.push_back({Phase::kConfirm, round, candidate, trial});
       figures[is_present ? 0 : 1] = trial.figures;
       if (trial.end == Trial::End::kOk || is_present) continue;
-      Standing& standing = result_.standings[candidate];
-      const bool failed = trial.end == Trial::End::kFailed;
-      standing.state = failed ? Standing::State::kFailed : Standing::State::kChangedOutput;
-      standing.why = trial.why;
-      confirmation.why_not = failed ? "a run of it failed" : "a run of it changed the program's output";
+      result_.standings[candidate].note(trial);
+      confirmation.why_not = trial.end == Trial::End::kFailed       ? "a run of it failed"
+                             : trial.end == Trial::End::kMoreMemory ? "a run of it took too much memory"
+                                                                    : "a run of it changed the program's output";
       return true;
     }
     confirmation.present.push_back(figures[0]);
@@ -132,6 +131,14 @@ std::optional<std::size_t> faster_still(const SearchResult& result, const Search
 const char* phase_name(Phase phase) {
   constexpr const char* kNames[] = {"warm-up", "screen", "confirm"};
   return kNames[static_cast<std::size_t>(phase)];
+}
+
+void Standing::note(const Trial& trial) {
+  if (trial.end == Trial::End::kOk) return;
+  state = trial.end == Trial::End::kFailed       ? State::kFailed
+          : trial.end == Trial::End::kMoreMemory ? State::kMoreMemory
+                                                 : State::kChangedOutput;
+  why = trial.why;
 }
 
 std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMethod& method) {

@@ -53,15 +53,19 @@ struct Standing {
     kNotTried,
     kOk,
     kFailed,
+    kMoreMemory,
     kChangedOutput,
   };
   State state = State::kNotTried;
-  std::string why;                                       ///< of kFailed, and of kNotTried
+  std::string why;                                       ///< of all but kOk
   unsigned left_in_round = 0;                            ///< the last round that it was in
   bool heavy = false;                                    ///< it takes more memory, or CPU time, than a remedy may
   std::vector<double> log_ratios;                        ///< of the goal, to the present state's runs around each
   double score = 0;                                      ///< their median
   TimeVerdict::Kind kind = TimeVerdict::Kind::kUnknown;  ///< of these few runs
+
+  /// A run that did not end well decides.
+  void note(const Trial& trial);
 };
 
 /// Fresh pairs of runs of a candidate and the present state.

@@ -10,6 +10,9 @@
 #include "base/error.h"
 #include "base/one_line.h"
 #include "base/shell.h"
+#include "base/units.h"
+#include "judge/evidence.h"
+#include "os/memory.h"
 
 namespace zerotax::advise {
 namespace {
@@ -26,7 +29,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 TargetRunner::TargetRunner(Target target) : target_(std::move(target)) {}
 
-MeteredRun TargetRunner::run_once(const Variables& variables) {
+MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memory_limit) {
   const std::string output = folder_.file("output");
   const std::string errors = folder_.file("errors");
   std::error_code ignored;
@@ -43,6 +46,8 @@ MeteredRun TargetRunner::run_once(const Variables& variables) {
   command.terminate = target_.is_server();
   const double patience = longest_s_ == 0 ? target_.timeout_s : std::max(kLeastPatience_s, kPatience * longest_s_);
   command.timeout = milliseconds(std::min(target_.timeout_s, patience));
+  command.sum_memory = true;
+  command.memory_limit = memory_limit;
   MeteredRun run = run_metered(command);
   last_output_ = command.output == output && run.end == MeteredRun::End::kEnded ? hash_of_file(output) : 0;
   return run;
@@ -63,12 +68,37 @@ std::string TargetRunner::why_failed(const MeteredRun& run) const {
     why = fmt::format("--load ended with exit status {}", run.client_status);
   }
   if (why.empty()) return why;
-  const std::string said = last_line_of_file(folder_.file("errors"));
+  const std::string said = first_words();
   return said.empty() ? why : why + " (" + one_line(said) + ")";
 }
 
+std::string TargetRunner::first_words() const {
+  const std::string said = first_line_of_file(folder_.file("errors"));
+  return said.empty() ? first_line_of_file(folder_.file("output")) : said;
+}
+
+std::uint64_t TargetRunner::memory_limit() const {
+  if (peak_bytes_ == 0) return 0;
+  return std::min(trial_memory(static_cast<std::uint64_t>(peak_bytes_)), read_memory_state().usable());
+}
+
 Trial TargetRunner::run(const Variables& variables) {
-  const MeteredRun run = run_once(variables);
+  const std::uint64_t limit = memory_limit();
+  const MeteredRun run = run_once(variables, limit);
+  last_tried_.clear();
+  for (const auto& [key, value] : variables)
+    last_tried_ += (last_tried_.empty() ? "" : " ") + key + "=" + shell_word(value);
+  if (run.end != MeteredRun::End::kMemory) return trial_of(run);
+  Trial trial;
+  trial.end = Trial::End::kMoreMemory;
+  trial.why = fmt::format("ended as it took more than {}: {}", format_size(limit),
+                          limit == trial_memory(static_cast<std::uint64_t>(peak_bytes_))
+                              ? "twice the memory of the unchanged program and 256 MiB"
+                              : "the memory that was free");
+  return trial;
+}
+
+Trial TargetRunner::trial_of(const MeteredRun& run) const {
   Trial trial;
   if (run.end == MeteredRun::End::kStopped) {
     trial.end = Trial::End::kStopped;
@@ -85,13 +115,18 @@ Trial TargetRunner::run(const Variables& variables) {
 }
 
 Trial TargetRunner::run_present() {
-  Trial trial = run({});
+  Trial trial = trial_of(run_once({}));
   const std::string name = shell_text({target_.words.front()});
   if (trial.end == Trial::End::kFailed) {
     std::string remedy =
         "only runs that succeed are compared; its standard input is /dev/null (give --input FILE), and it "
         "has no terminal";
-    if (reference_) remedy = "it succeeded before: advice needs a program that does the same each time";
+    if (reference_) {
+      remedy =
+          "it succeeded before, and failed now without any remedy: advice needs a program that does the same each "
+          "time";
+      if (!last_tried_.empty()) remedy += fmt::format("; the run before this one had {}", last_tried_);
+    }
     if (trial.why.starts_with("did not end")) {
       trial.why = fmt::format("did not end within {:g} s", target_.timeout_s);
       remedy = "give --timeout SECONDS; for a server, --load COMMAND, after which it is ended";
@@ -109,6 +144,7 @@ Trial TargetRunner::run_present() {
   if (trial.end == Trial::End::kOk) {
     if (!reference_) reference_ = last_output_;
     longest_s_ = std::max(longest_s_, trial.figures.wall_s);
+    peak_bytes_ = std::max(peak_bytes_, trial.figures.peak_bytes);
   }
   return trial;
 }

@@ -142,14 +142,18 @@ std::string nothing_text(const Advice& advice) {
   }
   if (advice.request.method.brief) {
     const Recorded& recorded = *advice.recording;
-    return fmt::format("Nothing helps: the program's own memset is the cost{}: {} of CPU time.",
+    return fmt::format("Nothing helps: the program's own memset is the cost{}: {} of CPU time.{}",
                        recorded.by_hand_at.empty() ? "" : ", most at " + recorded.by_hand_at,
-                       format_percent(recorded.share(Cause::kByHand).value_or(0)));
+                       format_percent(recorded.share(Cause::kByHand).value_or(0)),
+                       recorded.tax.advice_is_for_program ? " " + recorded.tax.advice : "");
   }
   const std::vector<Standing>& standings = advice.result.standings;
   const bool tried = std::any_of(standings.begin(), standings.end(),
                                  [](const Standing& each) { return each.state != Standing::State::kNotTried; });
-  return tried ? "Nothing that was tried helps." : "Nothing was tried: no remedy is known for what the program does.";
+  const std::string text =
+      tried ? "Nothing that was tried helps." : "Nothing was tried: no remedy is known for what the program does.";
+  const bool is_known = advice.recording && advice.recording->tax.advice_is_for_program;
+  return is_known ? text + " " + advice.recording->tax.advice : text;
 }
 
 std::string interrupted_text(const Advice& advice) {
@@ -184,6 +188,38 @@ std::string other_work_text(const Advice& advice) {
       format_counted(static_cast<std::uint64_t>(before), "call"), format_count(static_cast<std::uint64_t>(after)));
 }
 
+/// Of remedies about as good, the simplest is recommended, which may be below others in the table.
+std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
+  const Goal goal = advice.request.method.goal;
+  const auto ratio = [&](std::size_t i) {
+    const Measured<Ratio> found = remedy_ratio(advice, i, goal);
+    return found ? found->median : 1e9;
+  };
+  std::vector<std::size_t> less;
+  std::string unconfirmed;
+  for (std::size_t i = 0; i < advice.result.standings.size(); ++i) {
+    const Standing& standing = advice.result.standings[i];
+    if (standing.state != Standing::State::kOk || standing.heavy || ratio(i) >= ratio(winner)) continue;
+    const Confirmation* confirmation = confirmation_of(advice, i);
+    if (confirmation != nullptr && i != winner) {
+      unconfirmed += fmt::format(" {} took less in its first runs, but {}.", advice.catalogue.remedies[i].name,
+                                 confirmation->why_not);
+    } else {
+      less.push_back(i);
+    }
+  }
+  if (less.empty()) return unconfirmed.empty() ? std::nullopt : std::optional("Why this one:" + unconfirmed);
+  std::sort(less.begin(), less.end(), [&](std::size_t a, std::size_t b) { return ratio(a) < ratio(b); });
+  return fmt::format(
+      "Why this one: {} took less in few runs, {} the least ({} times), but by no more than the noise or {:.0f} % of "
+      "the "
+      "unchanged program. Of remedies as close as that, the one without another allocator, with the fewest settings "
+      "and "
+      "with the least memory is recommended.{}",
+      format_counted(less.size(), "remedy", "remedies"), advice.catalogue.remedies[less.front()].name,
+      format_number(ratio(less.front())), 100 * advice.request.method.near, unconfirmed);
+}
+
 Recommendation of_winner(const Advice& advice) {
   const std::size_t winner = *advice.result.winner;
   const Remedy& remedy = advice.catalogue.remedies[winner];
@@ -194,6 +230,7 @@ Recommendation of_winner(const Advice& advice) {
   recommended.sentence =
       fmt::format("With {} it takes {} times the {}: {}.", remedy.name,
                   format_number(std::exp(verdict_of(confirmation, goal).log_ratio)), goal_words(goal), remedy.words);
+  recommended.why = why_text(advice, winner);
   recommended.remedy = remedy.name;
   recommended.line = paste_text(remedy) + " " + shell_text(advice.request.target.words);
   recommended.gains = gains_text(confirmation, goal);
@@ -216,7 +253,8 @@ std::string remedy_verdict(const Advice& advice, std::size_t remedy) {
   if (remedy >= advice.result.standings.size()) return "";
   const Standing& standing = advice.result.standings[remedy];
   if (standing.state == Standing::State::kNotTried) return "";
-  if (standing.state == Standing::State::kFailed) return "FAILED";
+  if (standing.state == Standing::State::kFailed) return "BREAKS";
+  if (standing.state == Standing::State::kMoreMemory) return "MORE MEMORY";
   if (standing.state == Standing::State::kChangedOutput) return "CHANGED OUTPUT";
   const Goal goal = advice.request.method.goal;
   const Confirmation* confirmation = confirmation_of(advice, remedy);

@@ -233,9 +233,12 @@ class Running {
     std::string allocator = record::allocator_name(in_order_.recorded.allocator);
     if (allocator.empty()) allocator = "glibc";
     const std::vector<std::string> all = involved();
+    const std::string& library = in_order_.recorded.allocator;
+    const record::PresentAllocator present{allocator, library, record::version_of(library), {}};
     Experiment experiment("trying settings");
     for (const record::KnownRemedy& remedy : record::known_remedies(allocator)) {
       if (remedy.always || remedy.huge_pages) continue;
+      if (!record::why_no_effect(remedy, present, record::own_variables()).empty()) continue;
       const std::string name = allocator + ": " + remedy.name;
       if (!is_pinned_by(remedy.env, all, experiment)) {
         report_.tried.push_back(name);

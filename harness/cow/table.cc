@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cow/result.h"
+#include "judge/evidence.h"
 #include "observe/unread_files.h"
 #include "os/processor.h"
 
@@ -225,6 +226,21 @@ std::string totals_lines(const Cow& cow) {
                      "", "  ");
 }
 
+std::string advice_lines(const Cow& cow) {
+  Evidence evidence;
+  evidence.costly = Costly::kCopies;
+  evidence.copied_by_parent = evidence.copied_by_children = 0;
+  for (const Process& process : cow.processes) {
+    // Nobody knows with which process a child that forks itself shared what it copied.
+    const bool forks = std::any_of(cow.processes.begin(), cow.processes.end(),
+                                   [&](const Process& each) { return each.parent == process.pid; });
+    if (process.parent != 0 && forks) return "";
+    *(process.parent != 0 ? evidence.copied_by_children : evidence.copied_by_parent) += process.counts.copies;
+  }
+  const AdviceRow* row = advice_row(evidence);
+  return row == nullptr ? "" : "\n" + wrap(advice_words(row, evidence), "", "  ");
+}
+
 }  // namespace
 
 std::string cow_text(const Cow& cow) {
@@ -246,7 +262,7 @@ std::string cow_text(const Cow& cow) {
   }
   std::vector<Row> code;
   for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
-  return text + top("process", processes) + top("mapping", mappings) + top("code", code);
+  return text + top("process", processes) + top("mapping", mappings) + top("code", code) + advice_lines(cow);
 }
 
 }  // namespace zerotax::cow

@@ -236,6 +236,7 @@ Build Builder::build(Workspace& workspace, const Commit& commit, const std::func
       build.reason = fmt::format("the build took longer than {}; the last it said: {}", format_duration(timeout_s),
                                  last_line_of_file(build.log));
       return build;
+    case MeteredRun::End::kMemory:
     case MeteredRun::End::kNotStarted:
       throw MachineError("a build could not be started: " + run.why_not_started, "see whether /bin/sh runs");
     case MeteredRun::End::kEnded:

@@ -55,6 +55,10 @@ bool ProjectEntry::covers(const Finding& finding) const {
 
 bool is_older(const std::string& one, const std::string& other) { return parts_of(one) < parts_of(other); }
 
+bool lacks(const std::string& version, const std::optional<std::string>& since) {
+  return since && version.find('.') != std::string::npos && is_older(version, *since);
+}
+
 std::optional<std::string> fixed_later(const ProjectIssue& duplicate, const std::string& version) {
   if (!duplicate.fixed_in || version.empty()) return std::nullopt;
   std::optional<std::string> oldest;

@@ -45,7 +45,7 @@ std::vector<std::pair<KnownRemedy, bool>> known_remedies(const AllocatorFindings
     }
   }
   for (const ProjectKnob& knob : entries_about(subject.allocator, &Project::knobs, finding)) {
-    if (knob.since && !version.empty() && is_older(version, *knob.since)) continue;
+    if (lacks(version, knob.since)) continue;
     if (has_all(subject.env, knob.env)) continue;
     found.emplace_back(setting_remedy(knob), knob.covers(finding));
   }

@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kCaptureBytes = std::size_t{64} * 1024;
 constexpr int kWatchMs = 20;
+constexpr int kCloseWatchMs = 5;
 /// The longest time that should pass between two checks: if more has passed, we were stopped ourselves
 /// (SIGSTOP, Ctrl-Z), and so may the child have been.
 constexpr auto kMostBetweenLooks = std::chrono::milliseconds(100);
@@ -71,7 +72,7 @@ bool is_over_limit(pid_t pid, const ChildCommand& command, const std::function<b
   const auto resident = command.resident_limit != 0 ? resident_bytes(pid) : std::nullopt;
   if (resident && *resident > command.resident_limit) {
     result.end = ChildResult::End::kMemory;
-  } else if (stop && stop()) {
+  } else if ((stop && stop()) || (command.watch && command.watch(pid))) {
     result.end = ChildResult::End::kStopped;
   } else if (time.used() > command.timeout) {
     result.end = ChildResult::End::kTimeout;
@@ -105,7 +106,7 @@ void watch_child(pid_t pid, const ChildCommand& command, const std::function<boo
   while (!killed) {
     pollfd waits[3] = {{process.get(), POLLIN, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
     // Without pidfd (Linux < 5.3) look every millisecond.
-    ::poll(&waits[0], 3, process ? kWatchMs : 1);
+    ::poll(&waits[0], 3, !process ? 1 : command.watch ? kCloseWatchMs : kWatchMs);
     if (out && waits[1].revents != 0) drain(out, result.output);
     if (err && waits[2].revents != 0) drain(err, result.errors);
     time.look(pid);

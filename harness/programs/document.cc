@@ -158,6 +158,7 @@ Json compare_json(const Comparison& value) {
   Json json{{"schema", "zerotax.program_compare/1"}, {"zerotax_version", ZEROTAX_VERSION}};
   json["state"] = value.complete ? "complete" : "interrupted";
   json["verdict"] = value.counts.verdict;
+  if (!value.counts.advice.empty()) json["advice"] = value.counts.advice;
   json["changes"] = value.counts.changes;
   json["sites"] = value.counts.sites;
   json["not_compared"] = value.counts.not_compared;
@@ -169,6 +170,7 @@ Json check_json(const Check& value) {
   Json json{{"schema", "zerotax.program_check/1"}, {"zerotax_version", ZEROTAX_VERSION}};
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, verdict, sentence, strict, passed, runs, measured_on,
                                            changes, sites, not_compared, conditions, accept))
+  if (!value.advice.empty()) json["advice"] = value.advice;
   json["name"] = value.subject.name;
   json["command"] = value.subject.command;
   json["env"] = value.subject.env;

@@ -84,6 +84,8 @@ bool add_run(Program& program, const CommandRun& run) {
   grew = add_processes(program, run, first) || grew;
   add_sites(program, run, first);
   if (first) program.exit_status = run.exit_status;
+  program.roles = run.roles;
+  program.evidence = run.evidence;
   ++program.runs;
   return grew;
 }

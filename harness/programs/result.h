@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/evidence.h"
 #include "programs/metrics.h"
 #include "record/result.h"
 
@@ -48,6 +49,12 @@ struct SiteOf {
 using Site = SiteOf<std::uint64_t>;
 using SiteRange = SiteOf<Range>;
 
+/// A process by its place in a command: its name, and the name of the process that started it.
+struct Role {
+  std::string name;
+  std::string parent;  ///< empty: it is the command itself
+};
+
 /// One recorded run of a command.
 struct CommandRun {
   int exit_status = 0;
@@ -56,6 +63,8 @@ struct CommandRun {
   std::map<SiteKey, Site> sites;
   std::string allocator;           ///< the file of the one that was called most
   std::vector<std::string> notes;  ///< what was not seen of it
+  std::vector<Role> roles;         ///< in the order of their start
+  Evidence evidence;               ///< for advice on what became more
 };
 
 /// The conditions of a run besides the program; names for people are in conditions.cc.
@@ -85,6 +94,8 @@ struct Program : Command {
   Ranges metrics;
   std::map<std::string, Ranges> processes;
   std::map<SiteKey, SiteRange> sites;
+  std::vector<Role> roles;  ///< of the last run; not in the document
+  Evidence evidence;        ///< likewise
 };
 
 struct Baseline {
@@ -137,6 +148,7 @@ struct Check {
   bool strict = false;
   bool passed = true;
   std::string sentence;
+  std::string advice;  ///< how the program could change, if the counts show that; empty: they do not
   std::string accept;  ///< the command that accepts what is new
 };
 

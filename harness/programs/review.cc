@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/units.h"
@@ -147,24 +148,50 @@ std::string site_words(const SiteChange& site, const Measure& measure) {
                      before == site.after[kCalls] ? after : fmt::format("{} → {}", format_count(before), after), bytes);
 }
 
+/// By how much a metric of the command became more (`up`) or less; negative the other way, 0 where it is not known.
+std::int64_t more_of(const Check& check, Metric metric, bool up) {
+  const auto& before = check.baseline.metrics[metric];
+  const auto& after = check.measured.all[metric];
+  return before && after ? growth(nearest(*before, *after), *after) * (up ? 1 : -1) : 0;
+}
+
+/// What became more or less between its nearest values.
+std::int64_t size_of(const Change& change) {
+  return change.grew() ? growth(change.before.high, change.after) : growth(change.after, change.before.low);
+}
+
+/// The same in bytes of the kernel's part: a fault is a page, but those that populated huge pages are more.
+std::int64_t kernel_bytes(const Check& check, const Change& change) {
+  if (row_of(change.metric).unit == Unit::kBytes) return size_of(change);
+  const auto page = static_cast<std::int64_t>(page_bytes());
+  const std::int64_t faults = more_of(check, Metric::kZeroFillFaults, change.grew());
+  const std::int64_t bytes = more_of(check, Metric::kKernelZeroed, change.grew());
+  const std::int64_t a_fault = faults > 0 ? std::max(page, bytes / faults) : page;
+  return size_of(change) * a_fault;
+}
+
+/// A part stands for a whole if it is at least half of it.
+bool is_most(std::int64_t part, std::int64_t whole) { return part > 0 && part >= whole - part; }
+
 /// Explains a change of the kernel's part: by memory that was returned and filled again, or by memory that is fresh.
-std::string kernel_words(const Check& check, bool up) {
-  const auto more_of = [&](Metric metric) -> std::int64_t {
-    const auto& before = check.baseline.metrics[metric];
-    const auto& after = check.measured.all[metric];
-    return before && after ? growth(nearest(*before, *after), *after) * (up ? 1 : -1) : 0;
+/// Empty if neither is most of the change: then the other faults are copies, or of files.
+std::string kernel_words(const Check& check, const Change& change) {
+  const bool up = change.grew();
+  const std::int64_t whole = kernel_bytes(check, change);
+  const std::int64_t refilled = more_of(check, Metric::kRefilled, up);
+  const auto by_site = [&](Metric metric, std::int64_t bytes) -> std::string {
+    const Measure measure = measure_of(metric);
+    const SiteChange* site = explaining(check.sites, measure, up);
+    if (site == nullptr) return "";
+    const std::int64_t part = growth(measure.of(site->before), measure.of(site->after)) * (up ? 1 : -1);
+    return is_most(part, bytes) ? site_words(*site, measure) : "";
   };
-  const std::int64_t refilled = more_of(Metric::kRefilled);
-  const std::int64_t all = more_of(Metric::kKernelZeroed);
-  if (refilled <= 0 || refilled < all / 2) {
-    const SiteChange* site = explaining(check.sites, measure_of(Metric::kKernelZeroed), up);
-    return site == nullptr ? "" : site_words(*site, measure_of(Metric::kKernelZeroed));
-  }
+  if (!is_most(refilled, whole)) return by_site(Metric::kKernelZeroed, whole);
   const std::uint64_t pages = static_cast<std::uint64_t>(refilled) / page_bytes();
   std::string words = up ? format_counted(pages, "refill") : format_counted(pages, "refill fewer", "refills fewer");
   for (const Metric metric : {Metric::kReturned, Metric::kRefilled}) {
-    const SiteChange* site = explaining(check.sites, measure_of(metric), up);
-    if (site != nullptr) return fmt::format("{}; {}", words, site_words(*site, measure_of(metric)));
+    const std::string site = by_site(metric, refilled);
+    if (!site.empty()) return fmt::format("{}; {}", words, site);
   }
   return words;
 }
@@ -195,25 +222,60 @@ const Change* headline(const std::vector<Change>& changes, Direction direction) 
   return best;
 }
 
-/// Blocks of less than 64 KiB have no site: a place that has less than half of a peak does not explain it.
-bool explains(const SiteChange& site, const Change& change) {
-  if (change.metric != Metric::kPeakLive) return true;
-  const std::uint64_t all = change.grew() ? change.after - change.before.high : change.before.low - change.after;
-  return difference(site, kLive) >= all / 2;
+/// Blocks of less than 64 KiB have no site: a place that has less than half of a change does not explain it.
+bool explains(const SiteChange& site, const Change& change, const Measure& measure) {
+  return is_most(growth(measure.of(site.before), measure.of(site.after)) * (change.grew() ? 1 : -1), size_of(change));
 }
 
 std::string headline_words(const Check& check, const Change& change) {
   const bool up = change.grew();
   std::string why;
   if (change.metric <= Metric::kRefilled && change.metric != Metric::kFresh) {
-    why = kernel_words(check, up);
+    why = kernel_words(check, change);
   } else if (const SiteChange* site = explaining(check.sites, measure_of(change.metric), up)) {
-    if (explains(*site, change)) why = site_words(*site, measure_of(change.metric));
+    if (explains(*site, change, measure_of(change.metric))) why = site_words(*site, measure_of(change.metric));
   }
   return words_of(change) + (why.empty() ? "" : ": " + why);
 }
 
+/// What costs more; nothing of metrics that no advice is about.
+std::optional<Costly> costly_of(const Check& check, const Change& change) {
+  using enum Metric;
+  switch (change.metric) {
+    case kMinorFaults:
+    case kZeroFillFaults:
+    case kKernelZeroed: {
+      const std::int64_t whole = kernel_bytes(check, change);
+      if (is_most(more_of(check, kRefilled, true), whole)) return Costly::kRefilled;
+      if (is_most(more_of(check, kFresh, true), whole)) return Costly::kFresh;
+      return std::nullopt;
+    }
+    case kReturned:
+      return Costly::kRefilled;
+    case kZeroed:
+      return Costly::kCleared;
+    case kZeroedInFree:
+      return Costly::kInFree;
+    case kByHand:
+      return Costly::kByHand;
+    case kByProgram:
+      return Costly::kByProgram;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
+
+std::string advice_of(const Check& check) {
+  const Change* change = headline(check.changes, Direction::kWorse);
+  const auto costly = change == nullptr ? std::nullopt : costly_of(check, *change);
+  if (!costly) return "";
+  Evidence evidence = check.measured.evidence;
+  evidence.costly = *costly;
+  const AdviceRow* row = advice_row(evidence);
+  return row == nullptr || !row->of_program ? "" : advice_words(row, evidence);
+}
 
 const char* word_of(Verdict verdict) {
   constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed"};

@@ -10,8 +10,10 @@
 #include "base/one_line.h"
 #include "base/printable.h"
 #include "files/temporary_folder.h"
+#include "os/page.h"
 #include "os/program_file.h"
 #include "os/utc.h"
+#include "record/evidence.h"
 #include "record/run.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
@@ -72,6 +74,57 @@ Values values_of(const record::Metrics& figures, const record::KernelMetrics& ke
   return values;
 }
 
+/// When a process ended, or became another program; nothing if neither was seen.
+std::optional<std::int64_t> end_of(const record::RecordedProcess& process,
+                                   const std::vector<const record::RecordedProcess*>& all) {
+  std::optional<std::int64_t> end;
+  if (process.wall_ns) end = process.started_ns + *process.wall_ns;
+  for (const record::RecordedProcess* each : all) {
+    const bool is_next = each->pid == process.pid && each->started_ns > process.started_ns;
+    if (is_next && (!end || each->started_ns < *end)) end = each->started_ns;
+  }
+  return end;
+}
+
+/// The most that processes held at one time, at most: each has its peak from its start to its end. What a child of fork
+/// shares with its parent counts once; the copies, on either side, are no more than the faults that zeroed nothing.
+Count peak_of(const std::vector<const record::RecordedProcess*>& processes) {
+  struct Step {
+    std::int64_t at_ns;
+    std::int64_t bytes;
+  };
+  std::vector<Step> steps;
+  std::map<std::int32_t, std::int64_t> of_children;  // by PID of the parent: the peak of its largest child of fork
+  for (const record::RecordedProcess* process : processes) {
+    if (process->began != record::Began::kFork) continue;
+    std::int64_t& most = of_children[process->parent_pid];
+    most = std::max(most, static_cast<std::int64_t>(process->kernel.peak_bytes.value_or(0)));
+  }
+  for (const record::RecordedProcess* process : processes) {
+    const record::KernelMetrics& kernel = process->kernel;
+    if (!kernel.peak_bytes) return kernel.peak_bytes;
+    const auto bytes = [](const Count& count) { return static_cast<std::int64_t>(count.value_or(0)); };
+    const std::int64_t others = bytes(kernel.minor_faults) - bytes(kernel.zero_fill_faults);
+    const std::int64_t copies = std::max<std::int64_t>(others, 0) * static_cast<std::int64_t>(page_bytes());
+    const std::int64_t peak = bytes(kernel.peak_bytes);
+    std::int64_t held = peak;
+    if (process->began == record::Began::kFork) held = std::min(peak, bytes(kernel.zeroed_bytes) + copies);
+    // The children keep what the parent copied.
+    if (const auto child = of_children.find(process->pid); child != of_children.end()) {
+      held += std::min({copies, child->second, peak});
+    }
+    steps.push_back({process->started_ns, held});
+    if (const auto end = end_of(*process, processes)) steps.push_back({*end, -held});
+  }
+  // At one time, ends come first: a process and its next program are never there together.
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& a, const Step& b) { return std::pair(a.at_ns, a.bytes) < std::pair(b.at_ns, b.bytes); });
+  std::int64_t now = 0;
+  std::int64_t most = 0;
+  for (const Step& step : steps) most = std::max(most, now += step.bytes);
+  return static_cast<std::uint64_t>(most);
+}
+
 /// The higher one, for peaks of different processes.
 Count most_of(const Count& one, const Count& other) {
   if (!one || !other) return one ? other : one;
@@ -84,11 +137,14 @@ Values values_of(const record::RecordedProcess& process) {
   return values;
 }
 
-/// Of all processes of this name: sums, but for the peak of the live heap, which is that of the worst.
+/// Of all processes of this name: sums, but for the peak of the live heap, which is that of the worst, and the peak of
+/// what they held, which is of one time.
 std::map<std::string, Values> by_name(const std::vector<record::RecordedProcess>& processes) {
   std::map<std::string, Values> found;
+  std::map<std::string, std::vector<const record::RecordedProcess*>> named;
   for (const record::RecordedProcess& process : processes) {
     const Values values = values_of(process);
+    named[file_name(process.executable)].push_back(&process);
     const auto [entry, is_new] = found.try_emplace(file_name(process.executable), values);
     if (is_new) continue;
     Values& sums = entry->second;
@@ -96,7 +152,24 @@ std::map<std::string, Values> by_name(const std::vector<record::RecordedProcess>
     for (std::size_t i = 0; i < kMetrics; ++i) sums.all[i] = sum_of({&sums.all[i], &values.all[i]});
     sums[Metric::kPeakLive] = peak;
   }
+  for (const auto& [name, each] : named) found[name][Metric::kPeak] = peak_of(each);
   return found;
+}
+
+/// The first process of each name, in the order of their start.
+std::vector<Role> roles_of(std::vector<record::RecordedProcess> processes) {
+  std::stable_sort(processes.begin(), processes.end(),
+                   [](const auto& one, const auto& other) { return one.started_ns < other.started_ns; });
+  std::map<std::int32_t, std::string> names;  // by PID
+  std::vector<Role> roles;
+  for (const record::RecordedProcess& process : processes) {
+    const std::string name = file_name(process.executable);
+    const auto parent = names.find(process.parent_pid);
+    const bool is_known = std::any_of(roles.begin(), roles.end(), [&](const Role& each) { return each.name == name; });
+    if (!is_known) roles.push_back({name, parent == names.end() ? "" : parent->second});
+    names[process.pid] = name;
+  }
+  return roles;
 }
 
 void add_site(const record::RecordedSite& recorded, std::map<SiteKey, Site>& sites) {
@@ -152,6 +225,7 @@ MeteredRun run_to_end(const Target& target, const MeteredCommand& command) {
     case MeteredRun::End::kTimeout:
       throw UsageError(fmt::format("'{}' did not end within {:g} s", target.name, target.timeout_s),
                        "give --timeout SECONDS, or a command that ends by itself");
+    case MeteredRun::End::kMemory:
     case MeteredRun::End::kNotStarted:
       throw UsageError(fmt::format("'{}' could not be started: {}", target.name, run.why_not_started),
                        "try it without zerotax");
@@ -207,6 +281,11 @@ CommandRun run_of(const record::Record& record, const std::string& name) {
                        "give a command whose processes all end by themselves, and see: zerotax record -- COMMAND");
   }
   run.processes = by_name(record.processes);
+  std::vector<const record::RecordedProcess*> all;
+  for (const record::RecordedProcess& process : record.processes) all.push_back(&process);
+  if (run.all[Metric::kPeak]) run.all[Metric::kPeak] = peak_of(all);
+  run.roles = roles_of(record.processes);
+  run.evidence = record::evidence_of(record, Costly::kRefilled);
   Count& peak = run.all[Metric::kPeakLive] = std::uint64_t{0};
   for (const auto& [name, values] : run.processes) peak = most_of(peak, values[Metric::kPeakLive]);
   for (const record::RecordedSite& site : record.sites) add_site(site, run.sites);

@@ -78,6 +78,8 @@ std::string not_compared_text(const Check& check, bool explain) {
       fmt::format("{} not compared; --explain lists them", format_counted(check.not_compared.size(), "metric")));
 }
 
+std::string advice_text(const Check& check) { return check.advice.empty() ? "" : line(check.advice); }
+
 exchange::OutcomeKind kind_of(Direction direction) {
   using enum exchange::OutcomeKind;
   return direction == Direction::kWorse ? kWorse : direction == Direction::kBetter ? kBetter : kChanged;
@@ -142,6 +144,7 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
   text += fmt::format("  {}, compared with {} runs in {}\n", printable(check.subject.name), check.baseline.runs,
                       printable(check.baseline_path));
   text += changes_text(check, explain, palette) + sites_text(check, explain) + not_compared_text(check, explain);
+  text += advice_text(check);
   if (changed || explain) {
     for (const std::string& each : check.conditions) text += line("The baseline was measured elsewhere: " + each + ".");
   }
@@ -201,7 +204,7 @@ std::string compare_text(const Comparison& comparison, bool explain, const Palet
                              format_counted(comparison.after.runs, "recorded run")));
   }
   text += changes_text(counts, explain, palette) + sites_text(counts, explain) + not_compared_text(counts, explain);
-  return text;
+  return text + advice_text(counts);
 }
 
 exchange::OutcomeList compare_outcomes(const Comparison& comparison) {

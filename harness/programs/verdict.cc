@@ -126,6 +126,7 @@ CommandRun nearest_run(const Program& program, const Program& other) {
   run.exit_status = program.exit_status;
   run.allocator = program.measured_on.allocator;
   run.all = nearest_values(program.metrics, other.metrics);
+  run.evidence = program.evidence;
   for (const auto& [name, ranges] : program.processes) {
     const auto found = other.processes.find(name);
     run.processes[name] = nearest_values(ranges, found == other.processes.end() ? no_ranges() : found->second);
@@ -142,9 +143,51 @@ CommandRun nearest_run(const Program& program, const Program& other) {
   return run;
 }
 
+/// The processes of NEW that do what processes of OLD with other names do: started by the same one, and in the same
+/// order. By name, to the name in OLD.
+std::map<std::string, std::string> same_roles(const Program& before, const Program& after) {
+  std::map<std::string, std::string> same;
+  std::vector<Role> left;
+  for (const Role& role : before.roles) {
+    if (after.processes.contains(role.name)) {
+      same.emplace(role.name, role.name);
+    } else {
+      left.push_back(role);
+    }
+  }
+  for (const Role& role : after.roles) {
+    if (same.contains(role.name)) continue;
+    const auto parent = same.find(role.parent);
+    const std::string& parents_name = parent == same.end() ? role.parent : parent->second;
+    const auto found =
+        std::find_if(left.begin(), left.end(), [&](const Role& old) { return old.parent == parents_name; });
+    if (found == left.end()) continue;
+    same.emplace(role.name, found->name);
+    left.erase(found);
+  }
+  return same;
+}
+
+/// Names those processes alike.
+void name_alike(Program& before, Program& after) {
+  for (const auto& [now, old] : same_roles(before, after)) {
+    if (now == old) continue;
+    const std::string both = old + " → " + now;
+    for (const auto& [program, name] : {std::pair(&before, old), std::pair(&after, now)}) {
+      auto entry = program->processes.extract(name);
+      if (entry.empty()) continue;
+      entry.key() = both;
+      program->processes.insert(std::move(entry));
+    }
+  }
+}
+
 }  // namespace
 
-Judged compare(const Program& before, const Program& after) {
+Judged compare(const Program& named_before, const Program& named_after) {
+  Program before = named_before;
+  Program after = named_after;
+  name_alike(before, after);
   CommandRun run = nearest_run(after, before);
   Judged judged = compared(before, run);
   judged.first = std::move(run);
@@ -166,6 +209,7 @@ Check check_of(const Program& baseline, Judged judged, const Conditions& measure
   check.verdict = verdict_of(check.changes);
   check.passed = check.verdict == Verdict::kSame || check.verdict == Verdict::kBetter;
   check.sentence = sentence_of(check, same);
+  check.advice = advice_of(check);
   return check;
 }
 

@@ -1,6 +1,7 @@
 #include "record/document.h"
 
 #include "judge/projects.h"
+#include "record/inside.h"
 #include "record/remedies.h"
 
 namespace zerotax::record {
@@ -94,18 +95,41 @@ ZEROTAX_FIELDS(StoreSizes, calls, bytes, other_bytes_calls, lost_calls, function
 ZEROTAX_FIELDS(Record, schema, zerotax_version, started, environment, command, allocator, run, rule, tax, totals,
                histogram, sites, kernel_zeroed_elsewhere_bytes, script_names, processes, not_followed, lost_processes,
                arena_bytes, outside, store_sizes)
-ZEROTAX_FIELDS_READ(KnownRemedy, name, env, causes, words, costs, always, threads, huge_pages, since)
+ZEROTAX_FIELDS_READ(KnownRemedy, name, env, causes, words, costs, always, threads, huge_pages, since, before, undoes,
+                    unbounded)
+ZEROTAX_FIELDS_READ(InsideMarks, text, variable)
 
 /// allocators/<name>/upstream.json, as far as it is read here.
 struct Upstream {
   std::optional<std::vector<KnownRemedy>> remedies;
+  std::optional<InsideMarks> inside;
+  std::optional<std::vector<std::string>> setters;
 };
-ZEROTAX_FIELDS_READ(Upstream, remedies)
+ZEROTAX_FIELDS_READ(Upstream, remedies, inside, setters)
+
+namespace {
+
+Upstream upstream(const std::string& allocator) {
+  const Json* json = upstream_of(allocator);
+  return json == nullptr ? Upstream{} : json->get<Upstream>();
+}
+
+}  // namespace
 
 std::vector<KnownRemedy> known_remedies(const std::string& allocator) {
-  const Json* json = upstream_of(allocator);
-  return json == nullptr ? std::vector<KnownRemedy>{}
-                         : json->get<Upstream>().remedies.value_or(std::vector<KnownRemedy>{});
+  return upstream(allocator).remedies.value_or(std::vector<KnownRemedy>{});
+}
+
+std::vector<std::string> option_setters(const std::string& allocator) {
+  return upstream(allocator).setters.value_or(std::vector<std::string>{});
+}
+
+std::map<std::string, InsideMarks> inside_marks() {
+  std::map<std::string, InsideMarks> marks;
+  for (const auto& [allocator, text] : embedded_upstreams()) {
+    if (const auto inside = upstream(allocator).inside) marks.emplace(allocator, *inside);
+  }
+  return marks;
 }
 
 Json record_json(const Record& record) { return record; }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "record/result.h"
+#include "record/settings.h"
 
 namespace zerotax::record {
 
@@ -21,10 +23,39 @@ struct KnownRemedy {
   std::optional<bool> threads;
   std::optional<bool> huge_pages;
   std::optional<std::string> since;
+  std::optional<std::string> before;
+  std::optional<bool> undoes;
+  std::optional<bool> unbounded;
 };
+
+/// Causes of zeroing.
+inline bool is_for(const KnownRemedy& remedy, Cause cause) {
+  return std::find(remedy.causes.begin(), remedy.causes.end(), cause) != remedy.causes.end();
+}
 
 /// Those of an allocator, in the order of the file.
 std::vector<KnownRemedy> known_remedies(const std::string& allocator);
+
+/// The functions by which a program sets the options of an allocator itself.
+std::vector<std::string> option_setters(const std::string& allocator);
+
+/// An allocator in a process.
+struct PresentAllocator {
+  std::string name;     ///< as in allocators/
+  std::string file;     ///< the library, or the program that brings it
+  std::string version;  ///< empty: unknown
+  Variables names{};    ///< variables that have another name in this build, and that name
+};
+
+/// The settings of a remedy as this allocator calls them.
+Variables settings_of(const KnownRemedy& remedy, const PresentAllocator& allocator);
+
+/// Why a remedy can change nothing, whatever the program does: the allocator's version lacks it, it is set already, or
+/// it undoes a setting that `now` does not have. Empty if it can.
+std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& allocator, const Variables& now);
+
+/// The version of the allocator in a library; empty if it states none.
+std::string version_of(const std::string& library);
 
 /// The name in allocators/ of the allocator in a library or program: "glibc" of "/lib/x86_64-linux-gnu/libc.so.6".
 /// Empty if it is not one of them.

@@ -106,6 +106,9 @@ struct Metrics : Zeroing {
   Zeroing in_free;
   Count free_calls;
   Count mapping_calls;  ///< not in the document
+  std::uint64_t by_hand_aligned_bytes =
+      0;  ///< of by_hand.timed_zeroed_bytes: in over-aligned blocks; not in the document
+  Count zeroed_in_calloc_bytes = std::uint64_t{0};  ///< of zeroed_bytes; not in the document
   Returned returned;
   Count offered_bytes;
   HugeBlocks huge_blocks;
@@ -227,6 +230,9 @@ struct RecordedProcess {
   KernelMetrics kernel;
   std::uint64_t lost_blocks = 0;
   Count peak_live_bytes;  ///< not in the document
+  /// Bounds of the same, in bytes that were asked for. Not in the document.
+  std::uint64_t peak_live_at_least_bytes = 0;
+  Count peak_live_at_most_bytes;
   std::vector<RecordedThread> threads;
 };
 
@@ -308,6 +314,9 @@ struct Tax {
   std::uint64_t kernel_unknown_processes = 0;
   FaultCost fault_cost;
   std::string advice;
+  // Not in the document:
+  std::optional<Cause> advice_about;   ///< the cause that costs most, if it takes enough
+  bool advice_is_for_program = false;  ///< the program is to change, not its allocator or environment
 };
 
 struct RunResult {

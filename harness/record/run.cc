@@ -15,6 +15,7 @@
 #include "os/environment.h"
 #include "os/pagemap.h"
 #include "os/process_info.h"
+#include "record/evidence.h"
 #include "record/kernel_part.h"
 #include "record/metrics.h"
 #include "record/seen.h"
@@ -99,6 +100,24 @@ Count peak_live_bytes(const ProcessSlot& slot, const RecordArena& arena) {
   return known_if((slot.gaps & kNoUsableSize) == 0, slot.holdings.peak_live_bytes.load(), kNoSizes);
 }
 
+/// The large blocks that the process had at one time; at most those that nobody remembers and all small blocks besides.
+void put_live_bounds(const ProcessSlot& slot, RecordedProcess& process) {
+  const Holdings& holdings = slot.holdings;
+  process.peak_live_at_least_bytes = holdings.peak_large_live_bytes;
+  if ((slot.gaps & (kOwnCalloc | kBlocksLost)) != 0) {
+    process.peak_live_at_most_bytes = NotAvailable{"not all blocks were seen"};
+    return;
+  }
+  std::uint64_t most = holdings.peak_large_live_bytes + holdings.large_whole_bytes;
+  for (const ThreadBlock& block : slot.threads) {
+    if (block.state == BlockState::kFree) continue;
+    for (const auto& kind : block.calls) {
+      for (std::size_t i = 0; (std::size_t{1} << i) < kLargeBytes; ++i) most += kind[i].bytes;
+    }
+  }
+  process.peak_live_at_most_bytes = most;
+}
+
 /// How a process ended, as far as known. An exec leaves the same process, as another program, followed or not.
 std::string ending(const ProcessSlot& slot, const SeenRun& seen, const RecordArena& arena,
                    const ForegroundResult& run) {
@@ -170,6 +189,7 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   process.kernel = seen.kernel(slot).metrics(cost);
   process.lost_blocks = slot.holdings.lost_blocks;
   process.peak_live_bytes = peak_live_bytes(slot, arena);
+  put_live_bounds(slot, process);
   for (const ThreadBlock& block : slot.threads) {
     if (block.state == BlockState::kFree) continue;
     const std::string name(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));
@@ -284,8 +304,7 @@ Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotF
   if (!missed.cpu_ns && !running) missed.cpu_ns = waited - std::min(waited, sums.cpu_ns);
   const std::uint64_t cpu_ns = std::max(waited, sums.cpu_ns + missed.cpu_ns.value_or(0));
   const bool unseen = (sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0;
-  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen ? kUnseenStores : "", missed, sums.allocator, nullptr,
-                      std::move(beside)},
+  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen ? kUnseenStores : "", missed, nullptr, std::move(beside)},
                      cost);
   tax.kernel_unknown_processes = sums.kernel_unseen;
   return tax;
@@ -329,6 +348,7 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   record.sites = std::move(sites.rows);
   record.kernel_zeroed_elsewhere_bytes = Count(sites.elsewhere_bytes, "the kernel's part is unknown");
   record.script_names = scripts.names().list();
+  put_advice(record, sums.allocator, own_variables());
   record.lost_processes = arena.lost_processes();
   record.arena_bytes = arena.used_bytes();
   return record;

@@ -9,7 +9,6 @@
 #include "os/emulated_cpu.h"
 #include "os/page.h"
 #include "record/metrics.h"
-#include "record/remedies.h"
 
 namespace zerotax::record {
 namespace {
@@ -319,23 +318,8 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
       format_percent(share_of_cpu(tax, least)), format_percent(share_of_cpu(tax, most)), input.outside->longer);
 }
 
-/// A setting of the allocator that has it keep what is freed, for any program; otherwise others.
-std::string keeping_advice(Cause cause, const std::string& library) {
-  const std::string allocator = allocator_name(library);
-  for (const KnownRemedy& remedy : known_remedies(allocator)) {
-    if (remedy.always || remedy.threads || remedy.huge_pages || remedy.since) continue;
-    if (std::find(remedy.causes.begin(), remedy.causes.end(), cause) == remedy.causes.end()) continue;
-    std::string settings;
-    for (const auto& [key, value] : remedy.env) settings += fmt::format("{}={} ", key, value);
-    return fmt::format(
-        "Try next: {}in the environment, which has {} keep freed memory, or another allocator (--allocator {}).",
-        settings, allocator, allocator == "mimalloc" ? "NAME" : "mimalloc");
-  }
-  return "Try next: a longer decay, or another allocator (--allocator NAME), so that freed memory is kept.";
-}
-
-/// What to try next, in one sentence: about the row that cost most, or may have.
-std::string advice_of(const Tax& tax, const TaxInput& input) {
+/// What to try next, in one sentence, where no cause takes enough; else puts the row that cost most, or may have.
+std::string advice_of(Tax& tax, const TaxInput& input) {
   const auto worst = std::max_element(tax.rows.begin(), tax.rows.end(),
                                       [](const TaxRow& a, const TaxRow& b) { return cost_of(a) < cost_of(b); });
   if (std::string undecided = undecided_advice(tax, *worst, input); !undecided.empty()) return undecided;
@@ -355,35 +339,8 @@ std::string advice_of(const Tax& tax, const TaxInput& input) {
         format_percent(share_of_cpu(tax, tax.other_faults.estimated_cpu_ns)));
   }
   if (!noticed) return "Nothing to gain here: no cause of zeroing takes 1 % of the CPU time.";
-  const Cause cause = worst->cause;
-  if (cause == Cause::kFresh) {
-    return "Try next: reuse buffers, or allocate less: most of what is zeroed is memory that the program never had "
-           "before.";
-  }
-  if (cause == Cause::kStores) {
-    return "Try next: clear less, or later: find who stores zeros with zerotax profile, whose call tree names the "
-           "callers of memset.";
-  }
-  if (cause == Cause::kByProgram) {
-    return "Try next: clear less often what the program itself clears by memset; the sites say where.";
-  }
-  if (cause == Cause::kByHand)
-    return "Try next: replace malloc and memset by calloc, which need not write fresh memory.";
-  if (cause >= Cause::kRedundant) {
-    return "Try next: another allocator (zerotax record --allocator mimalloc -- COMMAND), or malloc in place of calloc "
-           "where the program overwrites the block.";
-  }
-  std::uint64_t all = 0;
-  std::uint64_t by_program = 0;
-  for (std::size_t i = 0; i < kReturnCauses; ++i) {
-    for (const ReturnRow& row : input.sum.returned[i]) (i == kByProgram ? by_program : all) += row.bytes;
-  }
-  if (input.outside != nullptr && allocator_name(input.allocator).empty()) {
-    return "Try next: keep memory for reuse: by the setting of the program's allocator that makes it return less to "
-           "the kernel, or by pools of buffers in the program; the sites say where.";
-  }
-  if (by_program > all) return "Try next: keep the memory that the program itself unmaps, and use it again.";
-  return keeping_advice(cause, input.allocator);
+  tax.advice_about = worst->cause;
+  return "";
 }
 
 }  // namespace

@@ -35,14 +35,13 @@ struct TaxInput {
   std::uint64_t cpu_ns = 0;        ///< of the run, the recorder's own included
   std::string stores_unseen = {};  ///< why an allocator's stores of zeros were not seen; empty if they were
   NotRecorded not_recorded = {};   ///< its CPU time is in no share
-  std::string allocator = {};      ///< the library whose remedies the advice may name
   const OutsideTimes* outside = nullptr;
   std::vector<BesideRow> beside = {};  ///< what is known of each; make_tax() says which are worth a word
 };
 
-/// All but `timing_changed` and `kernel_unknown_processes`. Stores are timed by the clock of their thread, less the
-/// faults in them, which are the kernel's. One figure stands for a least and a most that are within a fiftieth, or 1 %
-/// of the CPU time.
+/// All but `timing_changed`, `kernel_unknown_processes` and the advice about the cause `advice_about`. Stores are timed
+/// by the clock of their thread, less the faults in them, which are the kernel's. One figure stands for a least and a
+/// most that are within a fiftieth, or 1 % of the CPU time.
 Tax make_tax(const TaxInput& input, const FaultCost& cost);
 
 /// Of the program's CPU time.

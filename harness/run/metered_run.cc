@@ -17,6 +17,7 @@
 #include "os/process_info.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
+#include "run/tree_memory.h"
 
 namespace zerotax {
 namespace {
@@ -76,6 +77,13 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
   child.capture = true;
   child.timeout = command.timeout;
   child.fixed_layout = command.fixed_layout;
+  TreeMemory memory(command.memory_limit, !command.client.empty());
+  bool too_large = false;
+  const auto sample = [&](pid_t meter) {
+    too_large = !memory.sample(meter);
+    return too_large;
+  };
+  if (command.sum_memory) child.watch = sample;
   const ChildResult result = run_child(child, [&] {
     if (watch) watch();
     return stop_requested();
@@ -88,7 +96,7 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
       run.end = MeteredRun::End::kTimeout;
       return run;
     case ChildResult::End::kStopped:
-      run.end = MeteredRun::End::kStopped;
+      run.end = too_large ? MeteredRun::End::kMemory : MeteredRun::End::kStopped;
       return run;
     case ChildResult::End::kNotStarted:
       run.why_not_started = fmt::format("'{}': {}", child.program, std::strerror(result.code));
@@ -98,6 +106,7 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
   }
   if (read_line(result.output, run)) {
     run.end = MeteredRun::End::kEnded;
+    run.peak_bytes = std::max(run.peak_bytes, static_cast<std::int64_t>(memory.peak_of_several()));
   } else {
     run.why_not_started = "its meter failed: " + first_characters(printable(result.errors), 200);
   }
@@ -125,6 +134,14 @@ std::uint64_t hash_of_file(const std::string& path) {
     add(got);
   }
   return hash;
+}
+
+std::string first_line_of_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::string line;
+  while (line.empty() && std::getline(stream, line)) {
+  }
+  return first_characters(printable(line), 200);
 }
 
 std::string last_line_of_file(const std::string& path) {

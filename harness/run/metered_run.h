@@ -24,11 +24,13 @@ struct MeteredCommand {
   bool terminate = false;            ///< by SIGTERM once the client has ended; else the client ends it
   std::chrono::milliseconds timeout{60'000};
   bool fixed_layout = false;  ///< as os/child.h has it
+  bool sum_memory = false;         ///< sample all of its processes together: for the limit, and for peak_bytes
+  std::uint64_t memory_limit = 0;  ///< bytes that they may have together; 0: no limit
 };
 
 /// How it ended, and what it used with all of its descendants.
 struct MeteredRun {
-  enum class End { kEnded, kTimeout, kStopped, kNotStarted };
+  enum class End { kEnded, kTimeout, kMemory, kStopped, kNotStarted };
   End end = End::kNotStarted;
   std::string why_not_started;
   bool exited = false;
@@ -39,12 +41,13 @@ struct MeteredRun {
   std::int64_t user_ns = 0;
   std::int64_t system_ns = 0;
   std::int64_t wall_ns = 0;     ///< of the client, if there is one
-  std::int64_t peak_bytes = 0;  ///< resident, of the largest process
+  std::int64_t peak_bytes = 0;  ///< resident, of the largest process; with sum_memory the largest sum at one time
   std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC
   int pid = 0;
 };
 
-/// Runs it to its end; kills it, and whatever it started, at the timeout and when a signal asks for an end. `watch` is
+/// Runs it to its end; kills it, and whatever it started, at the timeout, beyond its memory, and when a signal asks for
+/// an end. `watch` is
 /// called while it runs. Nothing of it is left running. Not for several threads.
 MeteredRun run_metered(const MeteredCommand& command, const std::function<void()>& watch = {});
 
@@ -54,7 +57,8 @@ std::string end_text(bool exited, int code);
 /// A hash of what is in a file: FNV-1a of words of eight bytes, and of the length.
 std::uint64_t hash_of_file(const std::string& path);
 
-/// The last line of a file that is not empty, at most 200 bytes of it.
+/// The first and the last line of a file that is not empty, at most 200 bytes of it.
+std::string first_line_of_file(const std::string& path);
 std::string last_line_of_file(const std::string& path);
 
 }  // namespace zerotax

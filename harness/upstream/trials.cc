@@ -74,7 +74,8 @@ void ReportSession::try_knobs(ReportData& data) const {
       point_at(data.points, name, case_of(data.finding), data.size_bytes, table_touch(data), table_thread(data));
   data.without = NotAvailable{"not measured"};
   if (own != nullptr) data.without = effect_of(*own);
-  const auto knobs = entries_about(name, &Project::knobs, data.finding);
+  auto knobs = entries_about(name, &Project::knobs, data.finding);
+  std::erase_if(knobs, [&](const ProjectKnob& knob) { return lacks(request_.subject.version, knob.since); });
   if (knobs.empty()) return;
   const std::string version = data.subject.version.value_or("");
   const auto is_too_new = [&](const ProjectKnob& knob) {

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from advising import PROGRAMS, advise
 from allocators_here import available, library_of, only_version
-from conftest import interrupt, zerotax
+from conftest import BUILD, interrupt, zerotax
 
 FEW = ["--allocator", "jemalloc", "--allocator", "mimalloc", "--rounds", "12"]
 
@@ -56,7 +56,7 @@ def test_settings_of_the_jemalloc_that_a_program_is_linked_with():
 def test_prefaulting_is_tried():
     found = advise(PROGRAMS / "fresh", options=["--allocator", "largecache", "--rounds", "12"])
     row = found.remedy("largecache: adaptive, prefaulting")
-    assert row["env"]["LARGECACHE_POPULATE"] == "64MiB" and row["verdict"] != "FAILED", found.out
+    assert row["env"]["LARGECACHE_POPULATE"] == "64MiB" and row["verdict"] != "BREAKS", found.out
     # The kernel counts the pages that madvise populates as faults, though the program takes none (mm/memory.c, mm_account_fault).
     assert 0.99 < row["ratios"]["faults"]["median"] < 1.01, found.out
 
@@ -75,7 +75,7 @@ def test_a_program_that_crashes_under_an_allocator():
     found = advise(PROGRAMS / "hates_jemalloc", options=FEW)
     assert keeps_its_heap(found.advice["line"]), found.out
     row = found.remedy("jemalloc")
-    assert row["verdict"] == "FAILED" and row["runs"] == 1
+    assert row["verdict"] == "BREAKS" and row["runs"] == 1
     assert row["reason"] == "was killed by SIGABRT (no jemalloc, please)"
     assert found.why_not_tried("jemalloc: no decay") == "a part of it did not work"
 
@@ -117,6 +117,27 @@ def test_the_fastest_remedy_takes_too_much_memory():
     assert "GREEDY=1" in found.advice["faster_still"]["line"]
     assert "times the peak memory" in found.advice["faster_still"]["sentence"]
     assert found.remedy("glibc:GREEDY=1")["heavy"]
+
+
+def test_a_remedy_that_breaks_the_program_or_takes_too_much_memory_is_a_row():
+    options = ["--all", "--settings-only", "--rounds", "10", "--env", "glibc:BREAKS=1", "--env", "glibc:HUNGRY=1"]
+    found = advise(PROGRAMS / "fragile", options=options)
+    assert found.status == 0, found.err
+    broken = found.remedy("glibc:BREAKS=1")
+    assert (broken["verdict"], broken["runs"]) == ("BREAKS", 1)
+    assert broken["reason"] == "ended with exit status 127 (fragile: cannot be loaded)"
+    hungry = found.remedy("glibc:HUNGRY=1")
+    assert (hungry["verdict"], hungry["runs"]) == ("MORE MEMORY", 1), hungry
+    assert "twice the memory of the unchanged program and 256 MiB" in hungry["reason"]
+    assert [run["end"] for run in found.json["runs"] if run["remedy"] == "glibc:HUNGRY=1"] == ["more_memory"]
+    assert "BREAKS" in found.out and "MORE MEMORY" in found.out
+
+
+@pytest.mark.parametrize(("way", "least", "most"), [("one", 64, 90), ("all", 120, 170)])
+def test_the_peak_of_several_processes_is_of_one_time(way, least, most):
+    found = advise(BUILD / "tests" / "recorded" / "fleet", way, options=["--all", "--settings-only", "--rounds", "10"])
+    peak = found.json["present"]["figures"]["peak_bytes"]
+    assert least * 2**20 <= peak <= most * 2**20, peak
 
 
 def test_a_program_that_hardly_allocates():

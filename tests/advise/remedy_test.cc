@@ -57,8 +57,8 @@ TEST_F(RemedyEnvironment, JoinsListsOfSettingsWithTheUsers) {
   ::setenv("GLIBC_TUNABLES", "glibc.malloc.check=1", 1);
   const Remedy remedy = setting({{"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"}});
   EXPECT_EQ(environment_of(remedy).at("GLIBC_TUNABLES"), "glibc.malloc.check=1:glibc.malloc.hugetlb=1");
-  ::setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0", 1);
-  EXPECT_EQ(environment_of(remedy).at("GLIBC_TUNABLES"), "glibc.malloc.hugetlb=1");
+  ::setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0:glibc.malloc.check=1", 1);
+  EXPECT_EQ(environment_of(remedy).at("GLIBC_TUNABLES"), "glibc.malloc.check=1:glibc.malloc.hugetlb=1");
 }
 
 TEST(Remedies, AreCombinedWhereTheyDoNotContradictEachOther) {

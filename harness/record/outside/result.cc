@@ -13,9 +13,11 @@
 #include "observe/running_process.h"
 #include "os/child.h"
 #include "os/environment.h"
+#include "os/file_rights.h"
 #include "os/page.h"
 #include "os/process_info.h"
 #include "os/program_file.h"
+#include "record/evidence.h"
 #include "record/outside/kernel.h"
 #include "record/outside/sites.h"
 #include "record/remedies.h"
@@ -287,9 +289,7 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   const FaultCost cost = fault_cost({}, kernel.part.huge != 0);
   const OutsideTimes times = times_of(data, kernel.part);
   const Tally nothing{};
-  record.tax = make_tax(
-      {nothing, kernel.part, cpu_ns(data), "", {}, data.pid ? allocator_of(*data.pid) : "", &times, beside_of(data)},
-      cost);
+  record.tax = make_tax({nothing, kernel.part, cpu_ns(data), "", {}, &times, beside_of(data)}, cost);
   record.tax.kernel_unknown_processes =
       kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
   KernelMetrics& metrics = record.totals.kernel;
@@ -297,6 +297,15 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   if (times.zero_fills) metrics.fault_cpu_ns = times.zero_fills->ns;
   if (kernel.zeroed_interval) metrics.zeroed_interval_bytes = kernel.zeroed_interval;
   metrics.refilled_interval_bytes = kernel.refilled_interval;
+}
+
+/// Files of another user's process are read with the rights of that user.
+void put_outside_advice(Record& record, const OutsideData& data) {
+  if (!data.pid) return put_advice(record, "", own_variables());
+  const auto user = file_user(*data.pid);
+  if (!user) return put_advice(record, "", own_variables());
+  const FileRights rights(*user);
+  put_advice(record, rights ? allocator_of(*data.pid) : "", variables_of(*data.pid));
 }
 
 }  // namespace
@@ -324,6 +333,7 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
     if (record.processes.size() == kMostListed) break;
     record.processes.push_back(process_of(held, data, held.ended ? "" : allocator_of(pid)));
   }
+  put_outside_advice(record, data);
   record.lost_processes = data.processes.size() - record.processes.size();
   record.outside = outside_of(data, kernel, why);
   record.store_sizes = data.store_sizes;

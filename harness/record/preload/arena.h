@@ -163,6 +163,8 @@ struct Tally {
   /// Populated bytes under madvise(MADV_FREE): the kernel takes them when it needs memory.
   std::uint64_t offered_bytes;
   FilledRow filled[kClasses];  ///< by the size asked for
+  /// Of cost[kByHand]: in blocks of more than malloc's alignment.
+  std::uint64_t aligned_by_hand_bytes;
 
   void add(const Tally& more) {
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
@@ -175,6 +177,7 @@ struct Tally {
     sampled_stores += more.sampled_stores;
     sampled_bytes += more.sampled_bytes;
     sampled_redundant_bytes += more.sampled_redundant_bytes;
+    aligned_by_hand_bytes += more.aligned_by_hand_bytes;
     unseen_calls += more.unseen_calls;
     unseen_bytes += more.unseen_bytes;
     own_ns += more.own_ns;
@@ -313,6 +316,11 @@ struct Holdings {
   std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of those: had been populated page by page
   std::atomic<std::uint64_t> copied_in_bytes;        ///< by userfaultfd: not zeroed
   std::atomic<std::uint64_t> lost_blocks;            ///< large blocks that there was no room to remember
+  /// Asked for in large blocks that are remembered, now and at their peak; and in those that were wholly populated when
+  /// they came, which nobody remembers.
+  std::atomic<std::int64_t> large_live_bytes;
+  std::atomic<std::uint64_t> peak_large_live_bytes;
+  std::atomic<std::uint64_t> large_whole_bytes;
   std::atomic<std::uint32_t> returns;
   std::atomic<std::uint32_t> samples_used;
   FaultSample samples[kFaultSamples];

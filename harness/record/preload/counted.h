@@ -31,6 +31,7 @@ inline std::uint32_t count_call(ThreadBlock& block, CallKind kind, std::size_t b
 inline void remember(ThreadState& thread, const void* block, std::size_t bytes) {
   thread.last_begin = reinterpret_cast<std::uintptr_t>(block);
   thread.last_bytes = bytes;
+  thread.over_aligned = false;
 }
 
 /// Calls the allocator: what it stores meanwhile is its own.
@@ -86,6 +87,14 @@ inline void* counted(CalledFrom from, std::size_t bytes, Allocate allocate) {
     return apart(
         thread, from, [=, &thread] { return counted_now(thread, bytes, allocate); }, allocate);
   return counted_now(thread, bytes, allocate);
+}
+
+/// The same with an alignment.
+template <typename Allocate>
+inline void* counted_aligned(CalledFrom from, std::size_t alignment, std::size_t bytes, Allocate allocate) {
+  void* const block = counted(from, bytes, allocate);
+  state.over_aligned = alignment > alignof(std::max_align_t);
+  return block;
 }
 
 /// Gives a block back by `release`, as the allocator's own work.

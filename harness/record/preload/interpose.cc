@@ -117,7 +117,7 @@ ZEROTAX_EXPORT void free(void* block) noexcept {
 
 ZEROTAX_EXPORT int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
   int status = 0;
-  counted(called_from(), bytes, [&] {
+  counted_aligned(called_from(), alignment, bytes, [&] {
     status = real.posix_memalign(block, alignment, bytes);
     return status == 0 ? *block : nullptr;
   });
@@ -125,17 +125,17 @@ ZEROTAX_EXPORT int posix_memalign(void** block, std::size_t alignment, std::size
 }
 
 ZEROTAX_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return counted(called_from(), bytes, [=] { return real.aligned_alloc(alignment, bytes); });
+  return counted_aligned(called_from(), alignment, bytes, [=] { return real.aligned_alloc(alignment, bytes); });
 }
 
 ZEROTAX_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return counted(called_from(), bytes, [=] { return real.memalign(alignment, bytes); });
+  return counted_aligned(called_from(), alignment, bytes, [=] { return real.memalign(alignment, bytes); });
 }
 
 ZEROTAX_EXPORT void* valloc(std::size_t bytes) noexcept {
-  return counted(called_from(), bytes, [=] { return real.valloc(bytes); });
+  return counted_aligned(called_from(), zerotax::page_bytes(), bytes, [=] { return real.valloc(bytes); });
 }
 
 ZEROTAX_EXPORT void* pvalloc(std::size_t bytes) noexcept {
-  return counted(called_from(), bytes, [=] { return real.pvalloc(bytes); });
+  return counted_aligned(called_from(), zerotax::page_bytes(), bytes, [=] { return real.pvalloc(bytes); });
 }

@@ -31,6 +31,12 @@ std::uint64_t zero_pages_of(const LiveBlock& block) {
   return block.populated_bytes < pages.bytes() ? zero_pages_in(pages) : 0;
 }
 
+void note_live(std::uint64_t bytes) {
+  Holdings& holdings = process->holdings;
+  const std::int64_t now = holdings.large_live_bytes += static_cast<std::int64_t>(bytes);
+  if (now > 0) raise(holdings.peak_large_live_bytes, static_cast<std::uint64_t>(now));
+}
+
 /// What the kernel zeroed of a block since it was last looked at.
 void settle(LiveBlock& block) {
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
@@ -74,11 +80,15 @@ void note_large(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
   }
   const bool is_whole = populated >= pages.bytes();
   if (site == nullptr) site = count_at_site(thread, kind, bytes, is_whole);
-  if (is_whole && !live_heap_counted) return;
+  if (is_whole && !live_heap_counted) {
+    process->holdings.large_whole_bytes += bytes;
+    return;
+  }
   const std::uint64_t taken = is_whole ? 0 : take_from_pool(pages.bytes() - populated);
   LiveBlock live{reinterpret_cast<std::uintptr_t>(block), bytes, populated, taken, site, 0};
   if (live_heap_counted) enter_site(live);
   if (live_blocks.remember(live)) {
+    note_live(live.bytes);
     if (!is_whole) ++thread.block->filled[class_of(bytes)].blocks;
   } else {
     give_to_pool(taken);
@@ -100,6 +110,7 @@ void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* bloc
 
 bool end_block(const void* block, LiveBlock& ended) {
   if (!live_blocks.take(block, ended)) return false;
+  process->holdings.large_live_bytes -= static_cast<std::int64_t>(ended.bytes);
   on_own_stack([&] {
     const TimedOwnWork own;
     settle(ended);
@@ -112,6 +123,7 @@ bool end_block(const void* block, LiveBlock& ended) {
 }
 
 void restore_block(LiveBlock& ended) {
+  note_live(ended.bytes);
   if (live_heap_counted) enter_site(ended);
   live_blocks.remember(ended);
 }

@@ -53,6 +53,7 @@ struct alignas(64) ThreadState {
   std::uintptr_t last_begin;  ///< the block that malloc or realloc gave last, until the next memset of zeros
   std::size_t last_bytes;
   std::uint32_t until_look;   ///< small blocks until one is looked at
+  bool over_aligned;          ///< that block was asked for with more than malloc's alignment
   bool eventful;              ///< something was put into `call` since it was last cleared
   std::uint64_t grown_bytes;  ///< by which the allocator's memory grew in the call for a small block; 0: not looked at
   Samples small;              ///< stores of the allocator, and of the program over a block that it just got

@@ -162,6 +162,7 @@ inline void store_by_program(ThreadState& thread, bool by_hand, void* target, st
       return;
     }
     if (!by_hand) return clear_large(thread, target, bytes, store);
+    if (thread.over_aligned) thread.block->aligned_by_hand_bytes += bytes;
     begin_call(thread);
     store_large(thread, kind, class_of(bytes), target, bytes, store);
     note_site(site, bytes, thread.call);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace zerotax::advise {
+namespace zerotax::record {
 
 /// The `inside` of allocators/<name>/upstream.json: how an allocator is recognised in the file of a program that brings
 /// it (results/schema/upstream.schema.json).
@@ -28,4 +28,8 @@ std::map<std::string, InsideMarks> inside_marks();
 /// symbols were stripped. What cannot be read has none.
 std::vector<InsideAllocator> allocators_inside(const std::vector<std::string>& files);
 
-}  // namespace zerotax::advise
+/// Whether a file has a name as a text of C, or as the end of one: linkers join equal ends. Nothing if it cannot be
+/// read.
+std::optional<bool> has_text(const std::string& file, const std::string& name);
+
+}  // namespace zerotax::record

@@ -1,23 +1,20 @@
-#include "advise/inside.h"
+#include "record/inside.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
-namespace zerotax::advise {
+#include "base/error.h"
+#include "os/input_file.h"
+
+namespace zerotax::record {
 namespace {
 
-/// More than any program has; reading stays below a second.
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
-
 std::string bytes_of(const std::string& path) {
-  std::error_code failure;
-  const auto size = std::filesystem::file_size(path, failure);
-  if (failure || size > kMostBytes) return "";
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  try {
+    return read_input_file(path);
+  } catch (const UsageError&) {
+    return "";
+  }
 }
 
 bool is_of_name(char letter) {
@@ -64,4 +61,10 @@ std::vector<InsideAllocator> allocators_inside(const std::vector<std::string>& f
   return found;
 }
 
-}  // namespace zerotax::advise
+std::optional<bool> has_text(const std::string& file, const std::string& name) {
+  const std::string bytes = bytes_of(file);
+  if (bytes.empty()) return std::nullopt;
+  return bytes.find(name + '\0') != std::string::npos;
+}
+
+}  // namespace zerotax::record

@@ -1,0 +1,20 @@
+#include <stdio.h>
+
+#include "work.h"
+
+/* With BREAKS=1 it ends as a program does that cannot be loaded; with HUNGRY=1 it takes memory without end, or nearly. */
+int main(void) {
+  if (getenv("BREAKS") != NULL) {
+    fputs("fragile: cannot be loaded\nfragile: giving up\n", stderr);
+    return 127;
+  }
+  const size_t most = getenv("HUNGRY") != NULL ? (size_t)800 * kMiB : (size_t)8 * kMiB;
+  unsigned long sum = 0;
+  for (size_t had = 0; had < most; had += kMiB) {
+    char* block = malloc(kMiB);
+    if (block == NULL) abort();
+    memset(block, 1, kMiB);
+    sum += (unsigned long)block[sum % kMiB];
+  }
+  return sum == 0;
+}

@@ -1,0 +1,79 @@
+"""Advice follows from what was counted: for each cause a program that one advice is right for, and one that looks alike."""
+import re
+
+import pytest
+from allocators_here import available, library_of, only_version
+from recording import PROGRAMS, record
+
+ADVISES = PROGRAMS / "advises"
+# glibc then keeps what is freed, but for what malloc_trim takes.
+KEEPS = {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "1073741824"}
+
+
+def advice_of(*words, **environment):
+    found = record(ADVISES, *words, **environment)
+    return found.json["tax"]["advice"]
+
+
+@pytest.mark.parametrize(("way", "words"), [
+    # The same memset of fresh memory: calloc saves it, but gives no alignment, and nothing where the memory is not fresh.
+    ("hand", "replace malloc and memset by calloc"),
+    ("hand-aligned", "take them from mmap, which gives zeros"),
+    ("read", "which calloc would clear as well"),
+    # Memory that is held, and memory that eight threads use again and again.
+    ("hold", "allocate less, or free earlier"),
+    ("buffers", "No advice"),
+    # Four ways to give memory back that is needed again.
+    ("trims", "call malloc_trim less often"),
+    ("stacks", "keep threads for further work"),
+    ("unmaps", "keep the memory that the program itself returns"),
+    ("refills", "MALLOC_TRIM_THRESHOLD_=1073741824"),
+])
+def test_each_cause_has_its_advice(way, words):
+    advice = advice_of(way, **(KEEPS if way == "trims" else {}))
+    assert words in advice, advice
+    others = ["by calloc", "mmap, which", "as well", "allocate less", "malloc_trim", "keep threads", "itself returns",
+              "MALLOC_TRIM"]
+    assert [each for each in others if each in advice] == [each for each in others if each in words], advice
+
+
+def test_blocks_that_are_all_freed_are_not_allocated_less():
+    advice = advice_of("holes", **KEEPS)
+    assert "another allocator" in advice and "allocate less" not in advice, advice
+    assert re.search(r"at most [0-9.]+ MiB of [0-9.]+ MiB that it held", advice), advice
+
+
+def test_no_setting_is_named_that_the_program_overrides():
+    advice = record(PROGRAMS / "sets_options").json["tax"]["advice"]
+    assert "MALLOC_" not in advice and "(mallopt)" in advice, advice
+
+
+def test_no_setting_is_named_that_is_set():
+    everything = {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "1048576"}
+    advice = advice_of("refills", **everything)
+    assert "in place of MALLOC_MMAP_THRESHOLD_=1048576" in advice, advice
+    tunables = advice_of("refills", GLIBC_TUNABLES="glibc.malloc.mmap_threshold=1048576:glibc.malloc.check=0")
+    assert "GLIBC_TUNABLES=glibc.malloc.check=0:glibc.malloc.mmap_threshold=1073741824" in tunables, tunables
+
+
+@available("jemalloc")
+def test_a_setting_without_a_bound_is_named_with_the_limit_of_its_trial():
+    advice = advice_of("refills", LD_PRELOAD=library_of("jemalloc"), MALLOC_CONF="narenas:2,dirty_decay_ms:0")
+    assert "MALLOC_CONF=narenas:2,dirty_decay_ms:-1" in advice and "in place of dirty_decay_ms:0" in advice, advice
+    limit = re.search(r"under a limit of (\d+) MiB", advice)
+    assert limit and 256 < int(limit[1]) < 600, advice
+
+
+@available("tcmalloc")
+def test_a_users_own_setting_is_undone():
+    library = library_of("tcmalloc")
+    advice = advice_of("refills", LD_PRELOAD=library, TCMALLOC_AGGRESSIVE_DECOMMIT="1")
+    assert "TCMALLOC_AGGRESSIVE_DECOMMIT=0" in advice and "in place of TCMALLOC_AGGRESSIVE_DECOMMIT=1" in advice, advice
+    assert "TCMALLOC_RELEASE_RATE" not in advice
+
+
+@only_version("mimalloc", "2.0.9")
+def test_a_setting_of_another_version_is_not_named():
+    advice = advice_of("refills", LD_PRELOAD=library_of("mimalloc"))
+    assert "MIMALLOC_PURGE_DELAY" not in advice, advice
+    assert "MIMALLOC_ALLOW_DECOMMIT=0" in advice or "No advice" in advice or "Nothing to gain" in advice, advice

@@ -1,0 +1,15 @@
+// Blocks of 4 MiB that glibc maps, each by itself, because the program says so: its environment cannot change that.
+#include <malloc.h>
+
+#include "block.h"
+
+int main() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  for (int i = 0; i < 100; ++i) {
+    void* const block = std::malloc(4 << 20);
+    std::memset(block, 1, 4 << 20);
+    escape(block);
+    std::free(block);
+  }
+  return 0;
+}
