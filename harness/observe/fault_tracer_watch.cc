@@ -83,12 +83,9 @@ void FaultTracer::apply_exit(Process& process, const FaultEvent& event) {
     apply_lost_watch(process);
     return;
   }
-  if (process_memory(pid, false).vsz) {
-    process.main_thread_ended = living_thread(pid) != pid;
-    if (process.main_thread_ended) return;
-    // It was not noticed at once.
-    resume(pid);
-    apply_lost_watch(process);
+  // A main thread that is still ending has its memory for a while.
+  if (living_thread(pid) != pid && process_memory(pid, false).vsz) {
+    process.main_thread_ended = true;
     return;
   }
   if (process.alive) note_change(process, event.time_ns, false);
