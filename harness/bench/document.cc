@@ -84,7 +84,8 @@ std::string with_null_for_what_is_no_number(const std::string& text) {
   return json;
 }
 
-/// Of a key that an object has twice, the first: what a program counts may have the name of a key of Google's.
+/// Keeps the first value of a key that an object has twice, because a program may name a counter like a key of
+/// Google Benchmark.
 Json read_google_json(const std::string& path) {
   std::vector<std::set<std::string>> keys;
   const std::string text = with_null_for_what_is_no_number(valid_utf8(read_input_file(path)));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kMargin = "    ";
 constexpr std::size_t kLabelColumns = 20;
-/// What no more points share is said of each.
+/// Up to this many points, each shows its reason; a reason that more points share is printed once.
 constexpr std::size_t kFewPoints = 2;
 
 std::string header_text(const CompareReport& report) {

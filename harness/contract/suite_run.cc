@@ -119,8 +119,7 @@ Reproducer reproduce(const std::string& program, const std::vector<std::string>&
 
 Result result_of(const Promise& promise, const ChildResult& child, std::chrono::milliseconds timeout, Results& all) {
   // 3 is the suite's status if it could not test the promise.
-  const bool ended =
-      child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1 || child.code == 3);
+  const bool ended = child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1 || child.code == 3);
   if (const auto said = ended ? read_suite(child.output, promise) : std::nullopt) {
     all.system = said->system;
     Result result = said->result;

@@ -16,8 +16,8 @@ struct ForegroundCommand {
   std::string program;                                           ///< path
   std::vector<std::string> words;                                ///< argv, argv[0] included
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, or replacing
-  bool output_to_errors = false;    ///< standard output is another's: it writes to our errors
-  void (*before_exec)() = nullptr;  ///< in the child; async-signal-safe
+  void (*before_exec)() = nullptr;                               ///< in the child; async-signal-safe
+  bool output_to_errors = false;  ///< the program writes to our standard error in place of standard output
 };
 
 struct ForegroundResult {

@@ -23,7 +23,7 @@ struct MeteredCommand {
   std::string ready;                 ///< of a server: a command for the shell, tried until it succeeds
   bool terminate = false;            ///< by SIGTERM once the client has ended; else the client ends it
   std::chrono::milliseconds timeout{60'000};
-  bool fixed_layout = false;  ///< as os/child.h has it
+  bool fixed_layout = false;       ///< as os/child.h has it
   bool sum_memory = false;         ///< sample all of its processes together: for the limit, and for peak_bytes
   std::uint64_t memory_limit = 0;  ///< bytes that they may have together; 0: no limit
 };

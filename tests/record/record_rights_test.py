@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na, zerotax
+from conftest import MIB, NOBODY, PAGE, ZEROTAX, check_schema, clean_environment, is_na
 from outside import Outcome, build, open_folder, root_only, start_record
 from recording import record
 

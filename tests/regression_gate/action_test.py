@@ -23,6 +23,7 @@ FEW = "--size 1MiB"
 # github.com/actions/runner/issues/716, 2058 and 2185
 HOST_FOLDERS = ("github.action_path", "github.workspace", "runner.temp", "runner.tool_cache")
 
+
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory):
     file = tmp_path_factory.mktemp("baseline") / "mine.json"

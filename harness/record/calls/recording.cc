@@ -183,7 +183,7 @@ bool CallsRecording::look_at(std::size_t index) {
     if (!pagemap.for_each_populated(range, visit, &look)) return false;
     looks.push_back(std::move(look));
   }
-  // Of a process that ended meanwhile, no page was populated any more.
+  // A process that ended meanwhile has no populated page left.
   std::uint64_t mapped = 0;
   std::ifstream statm(fmt::format("/proc/{}/statm", process.pid));
   if (!(statm >> mapped) || mapped == 0) return false;
