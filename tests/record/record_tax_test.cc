@@ -201,7 +201,7 @@ Tax sampled_tax(std::uint64_t share, std::uint64_t least, std::uint64_t most, co
     times.zero_fills.reset();
     times.returning = times.stores = NotAvailable{too_few};
   }
-  return make_tax({nothing, {}, 1'000'000'000, "", {}, "", &times}, {0.5, {}, 1, ""});
+  return make_tax({nothing, {}, 1'000'000'000, "", {}, &times}, {0.5, {}, 1, ""});
 }
 
 bool says_no_verdict(const Tax& tax) {
@@ -253,7 +253,7 @@ TEST(RecordTax, WhatIsBesideZeroingIsNoticedFromOnePercentOn) {
   KernelPart part = refilling();
   part.peak = 99 * kMiB;
   const auto noticed = [&](BesideRow row) {
-    return make_tax({nothing, part, 1'000'000'000, "", {}, "", nullptr, {std::move(row)}}, {0.5, {}, 1, ""})
+    return make_tax({nothing, part, 1'000'000'000, "", {}, nullptr, {std::move(row)}}, {0.5, {}, 1, ""})
         .beside->front()
         .noticed;
   };
