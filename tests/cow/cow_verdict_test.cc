@@ -27,6 +27,7 @@ Cow cow_of(std::uint64_t copied_bytes) {
   cow.pid = 4711;
   cow.counted = "all";
   cow.interval_s = 0.5;
+  cow.totals.copies = copied_bytes / page_bytes();
   cow.totals.copied_bytes = copied_bytes;
   return cow;
 }

@@ -47,6 +47,8 @@ ALLOWED = {
     "harness/os/undispatched.h": {"-4096UL": "errors of system calls are numbers above it"},
     "harness/record/arena.cc": {"kHeadBytes = 4096": "room for the head of a slot"},
     "harness/record/preload/arena.h": {"kExecs = 4096": COUNT},
+    "harness/record/preload/holdings.cc": {"char text[4096]": BUFFER},
+    "harness/record/preload/site.cc": {"kAllOf = 4096": COUNT},
     "harness/record/preload/redirect.cc": {
         ".balign 4096": "room for code, in a page of any size", ".fill 4096": "the same", "kWaysBytes = 4096": "the same"},
     "harness/replay/prepare.cc": {"kMostLiveThreads = 4096": COUNT},

@@ -14,6 +14,7 @@ HeldProcess process_with(std::uint64_t faults, std::uint64_t grown, std::uint64_
   HeldProcess process;
   process.pid = 10;
   process.faults = faults;
+  process.looked_faults = faults;
   process.grown = grown;
   process.grown_at_most = grown_at_most;
   process.held = grown;
@@ -42,6 +43,7 @@ TEST(OutsideKernel, RefilledIsWhatWasZeroedBeyondTheGrowthAtMost) {
 TEST(OutsideKernel, WhatNobodyLookedAtCountsAsGrowth) {
   OutsideData data = counted();
   data.processes[10].faults = 700;
+  data.processes[10].looked_faults = 700;
   const OutsideKernel kernel = outside_kernel(data);
   EXPECT_EQ(kernel.unseen_faults, 300U);
   EXPECT_EQ(kernel.part.refilled, 490 * page_bytes());
@@ -52,6 +54,7 @@ TEST(OutsideKernel, AfterTheLastLookAProcessGrowsAsItDidBefore) {
   OutsideData data = counted();
   data.pid = 10;
   data.processes[10].faults = 700;
+  data.processes[10].looked_faults = 700;
   data.processes[10].growing = 0;
   EXPECT_EQ(outside_kernel(data).part.refilled, 790 * page_bytes());
   data.processes[10].growing = 0.5;

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <cstdarg>
+#include <cstdio>
 #include <optional>
+#include <string_view>
 
 #include "base/less.h"
 #include "os/clock.h"
@@ -334,6 +336,17 @@ long file_system_of(int fd) {
   return ::fstatfs(fd, &system) == 0 ? static_cast<long>(system.f_type) : 0;
 }
 
+/// Whether a file is memory of a program of ours, as of a replay: no memory of the program that it stands for.
+bool is_of_zerotax(int fd) {
+  const OwnWork own;
+  constexpr std::string_view kOurs = "/memfd:zerotax-";
+  char link[32];
+  char name[kOurs.size()];
+  std::snprintf(&link[0], sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = ::readlink(&link[0], &name[0], sizeof name);
+  return length == static_cast<ssize_t>(sizeof name) && std::string_view(&name[0], sizeof name) == kOurs;
+}
+
 /// Memory was mapped that belongs to no process alone, or comes in pages of hugetlbfs.
 void note_kind(AddressRange range, int flags, int fd) {
   Holdings& holdings = process->holdings;
@@ -343,7 +356,7 @@ void note_kind(AddressRange range, int flags, int fd) {
   const bool hugetlb = system == HUGETLBFS_MAGIC || (anonymous && (flags & MAP_HUGETLB) != 0);
   const std::uint64_t bytes = range.pages().bytes();
   if (hugetlb) holdings.hugetlb_mapped_bytes += bytes;
-  if (system == TMPFS_MAGIC || (!is_private && (anonymous || hugetlb))) {
+  if ((system == TMPFS_MAGIC && !is_of_zerotax(fd)) || (!is_private && (anonymous || hugetlb))) {
     holdings.shared_bytes += bytes;
   } else if (!anonymous && !hugetlb) {
     holdings.file_mapped_bytes += bytes;

@@ -18,12 +18,13 @@ static uint64_t faults_so_far(void) {
 
 void* own_memory(size_t bytes) {
   if (bytes == 0) bytes = 1;
-  const int file = memfd_create("replay-calls", MFD_CLOEXEC);
+  const int file = memfd_create("zerotax-replay", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, (off_t)bytes) != 0) _exit(kNoMemory);
   void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) _exit(kNoMemory);
-  /* Only stores are counted: within mmap, the recorder counts what it does for the thread as its own, too. */
+  /* By the name of the memory, the recorder tells it from the program's shared memory. Only stores are counted: within
+     mmap, the recorder counts what it does for the thread as its own, too. */
   const uint64_t before = begin_own_faults();
   for (size_t at = 0; at < bytes; at += page_bytes()) ((volatile char*)memory)[at] = 0;
   end_own_faults(before);
