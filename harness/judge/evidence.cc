@@ -9,12 +9,12 @@
 namespace zerotax {
 namespace {
 
-/// Whether both are known, and `part` is at least half of `whole`, which is not 0.
+/// Whether both counts are known, `whole` is not 0, and `part` is at least half of `whole`.
 bool is_half_of(const Evidence::Count& part, const Evidence::Count& whole) {
   return part && whole && *whole != 0 && *part >= *whole / 2 + *whole % 2;
 }
 
-/// Whether both are known, and `part` is less than a tenth of `whole`.
+/// Whether both counts are known, and `part` is less than a tenth of `whole`.
 bool is_below_a_tenth(const Evidence::Count& part, const Evidence::Count& whole) {
   return part && whole && *part < *whole / 10 + 1;
 }
@@ -23,7 +23,7 @@ std::string part_words(const Evidence::Count& part, const Evidence::Count& whole
   return fmt::format("{} of {}", format_size(part.value_or(0)), format_size(whole.value_or(0)));
 }
 
-/// Returned by anyone; nothing if nothing is known of it.
+/// Bytes that anyone returned to the kernel; nothing if none of these counts is known.
 Evidence::Count returned_by_all(const Evidence& evidence) {
   Evidence::Count sum;
   for (const Evidence::Count& part : {evidence.returned_by_allocator, evidence.returned_by_trim,
@@ -33,7 +33,7 @@ Evidence::Count returned_by_all(const Evidence& evidence) {
   return sum;
 }
 
-/// Most of what went back came from there, and was needed again.
+/// Whether `part` is at least half of the returned bytes, and at least half as many bytes were refilled.
 bool comes_again(const Evidence::Count& part, const Evidence& evidence) {
   return is_half_of(part, returned_by_all(evidence)) && is_half_of(evidence.refilled, part);
 }
@@ -42,7 +42,7 @@ const std::string kAnotherAllocator = "another allocator (zerotax record --alloc
 
 std::string setting_words(const Evidence& evidence) {
   std::string text =
-      fmt::format("{} in the environment, which has {} keep freed memory", evidence.setting, evidence.allocator);
+      fmt::format("{} in the environment, which makes {} keep freed memory", evidence.setting, evidence.allocator);
   if (!evidence.setting_instead.empty()) text += fmt::format(" (in place of {})", evidence.setting_instead);
   if (evidence.setting_unbounded) {
     text += fmt::format(
@@ -59,14 +59,14 @@ bool is_cleared_in_calloc(const Evidence& evidence) {
          *evidence.cleared_in_calloc >= *evidence.cleared_elsewhere && *evidence.cleared_in_calloc != 0;
 }
 
-/// A few pages are copied after any fork.
+/// Whether more pages were copied than the few that any fork copies.
 bool has_copies(const Evidence& evidence) {
   constexpr std::uint64_t kFew = 256;
   return evidence.copied_by_children && evidence.copied_by_parent &&
          *evidence.copied_by_children + *evidence.copied_by_parent >= kFew;
 }
 
-/// The memory in blocks could be most of what was fresh, and the program did not use it several times already.
+/// Whether the requested blocks could be most of the fresh memory, without reusing that memory several times.
 bool is_of_blocks_used_once(const Evidence& evidence) {
   return is_half_of(evidence.requested, evidence.fresh) && *evidence.requested < 4 * *evidence.fresh;
 }
@@ -78,7 +78,7 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "replace malloc and memset by calloc, which leaves fresh memory to the kernel until it is used: the "
+           "replace malloc and memset by calloc, which leaves fresh memory to the kernel until it is used; the "
            "program's own memset was the first to write {} of fresh memory",
            part_words(e.by_hand_fresh, e.fresh));
      }},
@@ -86,7 +86,7 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) { return is_half_of(e.by_hand_fresh, e.fresh) && is_half_of(e.by_hand_aligned, e.by_hand); },
      [](const Evidence& e) {
        return fmt::format(
-           "clear less of the aligned blocks, or take them from mmap, which gives zeros: the program's own memset was "
+           "clear less of the aligned blocks, or take them from mmap, which gives zeros; the program's own memset was "
            "the first to write {} of fresh memory, and calloc gives no such alignment",
            part_words(e.by_hand_fresh, e.fresh));
      }},
@@ -97,8 +97,8 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "no huge pages for these blocks (MADV_NOHUGEPAGE, or the allocator's setting): the program wrote to {} of "
-           "what huge pages populated",
+           "turn off huge pages for these blocks (MADV_NOHUGEPAGE, or the allocator's setting); the program wrote to "
+           "{} of the memory that huge pages populated",
            part_words(e.huge_written, e.huge_examined));
      }},
     {"fresh-not-reused", Costly::kFresh, false,
@@ -109,7 +109,7 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) {
        return kAnotherAllocator +
               fmt::format(
-                  ": at most {} that it held were in blocks that the program had not freed, and the allocator "
+                  "; at most {} that it held were in blocks that the program had not freed, and the allocator "
                   "took new memory nevertheless",
                   part_words(e.live_at_most, e.held_peak));
      }},
@@ -117,7 +117,7 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) { return is_of_blocks_used_once(e) && is_half_of(e.live_at_least, e.held_peak); },
      [](const Evidence& e) {
        return fmt::format(
-           "allocate less, or free earlier: most of what is zeroed is memory that the program never had before, and it "
+           "allocate less, or free earlier; most of what is zeroed is memory that the program never had before, and it "
            "has blocks of {} or more at one time",
            format_size(*e.live_at_least));
      }},
@@ -125,14 +125,14 @@ const std::vector<AdviceRow> kRows{
     {"trims", Costly::kRefilled, true, [](const Evidence& e) { return comes_again(e.returned_by_trim, e); },
      [](const Evidence& e) {
        return fmt::format(
-           "call malloc_trim less often, or not at all: {} that went back to the kernel came from it, and {} were "
+           "call malloc_trim less often, or not at all; {} that went back to the kernel came from it, and {} were "
            "needed again",
            part_words(e.returned_by_trim, returned_by_all(e)), format_size(*e.refilled));
      }},
     {"thread-stacks", Costly::kRefilled, true, [](const Evidence& e) { return comes_again(e.returned_of_threads, e); },
      [](const Evidence& e) {
        return fmt::format(
-           "keep threads for further work, as a pool of them does: {} that went back to the kernel were stacks of "
+           "keep threads for further work, as a thread pool does; {} that went back to the kernel were stacks of "
            "threads that ended",
            part_words(e.returned_of_threads, returned_by_all(e)));
      }},
@@ -146,27 +146,26 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) { return e.allocator.empty() && comes_again(e.returned_by_allocator, e); },
      [](const Evidence& e) {
        return fmt::format(
-           "keep memory for reuse, by the setting of the program's allocator that makes it return less to the kernel, "
-           "or "
-           "by pools of buffers in the program: {} that went back to the kernel were returned by that allocator",
+           "keep memory for reuse, by a setting of the program's allocator or by pools of buffers in the program; {} "
+           "that went back to the kernel were returned by that allocator",
            part_words(e.returned_by_allocator, returned_by_all(e)));
      }},
     {"another-allocator", Costly::kRefilled, false,
      [](const Evidence& e) { return comes_again(e.returned_by_allocator, e); },
      [](const Evidence& e) {
        return kAnotherAllocator +
-              fmt::format(": {} that went back to the kernel were returned by the allocator, and {}",
+              fmt::format("; {} that went back to the kernel were returned by the allocator, and {}",
                           part_words(e.returned_by_allocator, returned_by_all(e)),
                           !e.sets_options.empty()
                               ? fmt::format("the program sets its options itself ({})", e.sets_options)
-                              : "no setting is known to be left that has it keep them");
+                              : "no known setting is left that makes it keep memory");
      }},
     {"program-returns", Costly::kRefilled, true,
      [](const Evidence& e) { return comes_again(e.returned_by_program, e); },
      [](const Evidence& e) {
        return fmt::format(
-           "keep the memory that the program itself returns, and use it again: {} that went back to the kernel, by "
-           "munmap or madvise; the sites say where",
+           "keep the memory that the program itself returns by munmap or madvise, and use it again (the sites say "
+           "where); the program returned {} that went back to the kernel",
            part_words(e.returned_by_program, returned_by_all(e)));
      }},
 
@@ -174,28 +173,26 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) { return is_cleared_in_calloc(e) && is_half_of(e.redundant, e.examined); },
      [](const Evidence& e) {
        return kAnotherAllocator + fmt::format(
-                                      ", whose calloc does not clear what is zero: {} that calloc cleared and "
-                                      "that were looked at were zero before",
+                                      ", whose calloc does not clear zeros again; {} that calloc cleared and "
+                                      "that were examined were zero already",
                                       part_words(e.redundant, e.examined));
      }},
     {"calloc", Costly::kCleared, true, is_cleared_in_calloc,
      [](const Evidence& e) {
        return fmt::format(
-           "malloc in place of calloc where the program overwrites the block: calloc cleared {}, of memory that was "
-           "used before or was not looked at",
+           "use malloc in place of calloc where the program overwrites the block; calloc cleared {} of memory that was "
+           "used before or was not examined",
            format_size(*e.cleared_in_calloc));
      }},
     {"cleared-in-malloc", Costly::kCleared, false,
      [](const Evidence& e) { return !is_cleared_in_calloc(e) && e.cleared_elsewhere.value_or(0) != 0; },
      [](const Evidence& e) {
        return fmt::format(
-           "switch off the setting of the allocator that clears blocks in malloc and realloc: {} were cleared there",
+           "switch off the setting of the allocator that clears blocks in malloc and realloc; {} were cleared there",
            format_size(*e.cleared_elsewhere));
      }},
     {"in-free", Costly::kInFree, false, [](const Evidence&) { return true; },
-     [](const Evidence&) {
-       return "switch off the setting by which the allocator clears what is freed, or " + kAnotherAllocator;
-     }},
+     [](const Evidence&) { return "switch off the setting that clears freed blocks, or use " + kAnotherAllocator; }},
 
     {"by-hand-fresh", Costly::kByHand, true,
      [](const Evidence& e) {
@@ -203,7 +200,7 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "replace malloc and memset by calloc, which need not write fresh memory: {} that the program cleared were "
+           "replace malloc and memset by calloc, which need not write fresh memory; {} that the program cleared were "
            "fresh",
            part_words(e.by_hand_fresh, e.by_hand));
      }},
@@ -213,7 +210,7 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "clear less of the aligned blocks, or take them from mmap, which gives zeros: {} that the program cleared "
+           "clear less of the aligned blocks, or take them from mmap, which gives zeros; {} that the program cleared "
            "were fresh, and calloc gives no such alignment",
            part_words(e.by_hand_fresh, e.by_hand));
      }},
@@ -223,7 +220,7 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "clear only what the program does not write itself: {} that it cleared by memset lay in memory that the "
+           "clear only what the program does not write itself; {} that it cleared by memset lay in memory that the "
            "allocator had before, which calloc would clear as well",
            part_words(*e.by_hand - std::min(*e.by_hand, *e.by_hand_fresh), e.by_hand));
      }},
@@ -234,7 +231,7 @@ const std::vector<AdviceRow> kRows{
     {"stores", Costly::kStores, true, [](const Evidence&) { return true; },
      [](const Evidence&) {
        return std::string(
-           "clear less, or later: find who stores zeros with zerotax profile, whose call tree names the callers of "
+           "clear less, or later; find who stores zeros with zerotax profile, whose call tree names the callers of "
            "memset");
      }},
 
@@ -242,14 +239,14 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) { return has_copies(e) && *e.copied_by_children > *e.copied_by_parent; },
      [](const Evidence& e) {
        return fmt::format(
-           "have the children write less to what they share, or become another program sooner: they copied {} of {}",
+           "have the children write less to what they share, or become another program sooner; they copied {} of {}",
            format_count(*e.copied_by_children), format_counted(*e.copied_by_children + *e.copied_by_parent, "page"));
      }},
     {"copied-by-parent", Costly::kCopies, true,
      [](const Evidence& e) { return has_copies(e) && *e.copied_by_parent > *e.copied_by_children; },
      [](const Evidence& e) {
        return fmt::format(
-           "have the parent write less while a child lives, or the child end sooner: the parent copied {} of {}",
+           "have the parent write less while a child lives, or the child end sooner; the parent copied {} of {}",
            format_count(*e.copied_by_parent), format_counted(*e.copied_by_children + *e.copied_by_parent, "page"));
      }},
 };

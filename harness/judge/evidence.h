@@ -7,10 +7,10 @@
 
 namespace zerotax {
 
-/// What costs a program most, as far as advice differs.
+/// A program's largest cost, as far as advice differs.
 enum class Costly {
   kFresh,      ///< memory that the kernel zeroed and the program never had before
-  kRefilled,   ///< memory that went back to the kernel and came again, and its return
+  kRefilled,   ///< memory that was returned to the kernel and refilled, and its return
   kCleared,    ///< stores of zeros by the allocator in calloc, malloc and realloc
   kInFree,     ///< stores of zeros by the allocator in free
   kByHand,     ///< stores of zeros by the program over a block that it just got
@@ -19,8 +19,7 @@ enum class Costly {
   kCopies,     ///< pages copied after a fork
 };
 
-/// What was counted of a program: bytes, unless a name says otherwise. Nothing stands where a count is not known, and
-/// no advice rests on it.
+/// Counts of a program, in bytes unless noted. A count without a value is unknown, and no advice rests on it.
 struct Evidence {
   using Count = std::optional<std::uint64_t>;
 
@@ -28,8 +27,8 @@ struct Evidence {
   Count fresh;
   Count refilled;
   Count huge;           ///< zeroed by the kernel in huge pages
-  Count huge_examined;  ///< populated parts of blocks with huge pages that were looked at, and
-  Count huge_written;   ///< what of them the program had written
+  Count huge_examined;  ///< examined populated parts of blocks with huge pages
+  Count huge_written;   ///< of huge_examined: written by the program
   Count requested;      ///< in all calls of the allocator
   Count held_peak;
   Count live_at_least;  ///< in blocks that the program had at one time
@@ -39,38 +38,38 @@ struct Evidence {
   Count by_hand_aligned;  ///< of by_hand: in blocks of an alignment that calloc does not give
   Count cleared_in_calloc;
   Count cleared_elsewhere;  ///< in malloc and realloc
-  Count examined;           ///< of both: looked at before they were cleared
+  Count examined;           ///< of cleared_in_calloc and cleared_elsewhere: looked at before clearing
   Count redundant;          ///< of examined: already zero
   Count returned_by_allocator;
-  Count returned_by_trim;     ///< malloc_trim and its kin, called by the program
-  Count returned_of_threads;  ///< stacks of threads that ended
-  Count returned_by_program;  ///< by system calls of its own
-  Count copied_by_parent;     ///< pages
-  Count copied_by_children;   ///< pages
-  std::string allocator;      ///< by name; empty: unknown
-  std::string setting;  ///< of the allocator, by which it keeps more: "KEY=VALUE"; empty: none that is known to help
+  Count returned_by_trim;          ///< malloc_trim and its kin, called by the program
+  Count returned_of_threads;       ///< stacks of threads that ended
+  Count returned_by_program;       ///< by system calls of its own
+  Count copied_by_parent;          ///< pages
+  Count copied_by_children;        ///< pages
+  std::string allocator;           ///< by name; empty: unknown
+  std::string setting;             ///< makes the allocator keep more memory: "KEY=VALUE"; empty: none is known to help
   std::string setting_instead;     ///< the program's present settings that it replaces; empty: none
-  bool setting_unbounded = false;  ///< it may keep whatever is freed
-  Count memory_limit;              ///< of a trial of such a setting
+  bool setting_unbounded = false;  ///< the setting may keep all freed memory
+  Count memory_limit;              ///< of a trial of an unbounded setting
   std::string sets_options;  ///< the function by which the program sets the allocator's options itself; empty: none
 };
 
-/// One row of the table: advice, and the counts that must hold.
+/// One row of the table: advice, and the condition that the counts must meet.
 struct AdviceRow {
   const char* name;
   Costly costly;
-  bool of_program;  ///< the program is to change, not its allocator or environment
+  bool of_program;  ///< advises to change the program, not its allocator or environment
   bool (*holds)(const Evidence& evidence);
   std::string (*words)(const Evidence& evidence);
 };
 
-/// The table, in the order in which its rows are asked.
+/// The table, in the order in which rows are tried.
 const std::vector<AdviceRow>& advice_rows();
 
 /// The first row that holds; nullptr if none does.
 const AdviceRow* advice_row(const Evidence& evidence);
 
-/// The advice in one sentence that begins with "Try next"; without a row a sentence that there is none.
+/// The advice in one sentence that begins with "Try next"; without a row, a sentence that there is no advice.
 std::string advice_words(const AdviceRow* row, const Evidence& evidence);
 
 /// Bytes that a program may have in a trial of a remedy: twice its own peak and 256 MiB.

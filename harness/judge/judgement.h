@@ -16,11 +16,11 @@ namespace zerotax {
 /// may bring a huge page.
 bool can_have_populated(std::uint64_t faults, std::uint64_t bytes, std::uint64_t page);
 
-/// Whether bytes that differ by this much are a change of behaviour: by more than a tenth of the block. Less is a
-/// header, or a page at its edge.
+/// Whether a difference in bytes is a change of behaviour: more than a tenth of the block. A smaller one may be a
+/// header, or a page at the block's edge.
 bool is_change_of_block(std::uint64_t difference, std::uint64_t size_bytes);
 
-/// The kernel itself may take a fault or two more at any time, as when it moves a page to compact memory.
+/// Faults that the kernel itself may add at any time, as when it moves a page to compact memory.
 inline constexpr std::uint64_t kFaultSlack = 8;
 
 /// Whether this is much (is_much) of a block.

@@ -81,7 +81,7 @@ std::vector<Entry> entries_about(const std::string& allocator, std::vector<Entry
 
 /// Whether dotted version numbers `one` < `other`, part by part; a part's letters count for nothing.
 bool is_older(const std::string& one, const std::string& other);
-/// Whether a version lacks a setting that came with `since`. A version that is not known (a build ID) may have it.
+/// Whether a version lacks a setting that came with `since`. An unknown version (a build ID) may have the setting.
 bool lacks(const std::string& version, const std::optional<std::string>& since);
 
 /// The version of the same major series in which a known report's cause is gone, if `version` is older than that; of

@@ -94,8 +94,8 @@ FaultClass classify(const Fault& fault, const Region* region) {
   if (of_file) return write ? FaultClass::kCopy : FaultClass::kFile;
   // A huge page is zeroed after it was allocated, and not by the flag.
   if (fault.allocated && (fault.zeroed || fault.order > 0)) return FaultClass::kZeroFill;
-  // The kernel reports no mremap. Only a page of a file is replaced by another one that is not zeroed, or read from
-  // swap.
+  // The kernel reports no mremap, so that the page may be one of a file. Only such a page is replaced by one that is
+  // neither zeroed nor read from swap.
   return fault.allocated && write && !fault.major ? FaultClass::kCopy : FaultClass::kOther;
 }
 

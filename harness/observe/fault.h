@@ -26,7 +26,7 @@ struct Fault {
   bool allocated = false;         ///< pages that can be moved
   bool zeroed = false;            ///< and asked for them to be zeroed
   unsigned order = 0;             ///< 2^order of them
-  bool major = false;             ///< something was read, as from swap
+  bool major = false;             ///< the kernel read something, as from swap
 
   [[nodiscard]] bool in_kernel() const { return (error_code & 4) == 0; }
   [[nodiscard]] bool is_write() const { return (error_code & 2) != 0; }

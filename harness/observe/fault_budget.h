@@ -19,8 +19,8 @@ class FaultBudget {
   /// Faults that are recorded in a second of the program's CPU time at most. One of these costs it some 0.7 to 3 us, so
   /// that it is held up for 1 to 3 % of that time.
   static constexpr double kPerSecond = 10'000;
-  /// Faults that are recorded at once before the rate limits them. All faults of a short program are recorded: few
-  /// windows say little about it. A program pays for these at most a second once.
+  /// Faults that are recorded before the rate limits recording. All faults of a short program are recorded, because few
+  /// windows say little about it. These faults cost a program at most one second, once.
   static constexpr double kAtOnce = 1'000'000;
   /// Seconds of CPU time in a second that count: somebody has to read what is recorded.
   static constexpr std::uint64_t kMostCpus = 3;
@@ -31,8 +31,8 @@ class FaultBudget {
 
   explicit FaultBudget(std::uint64_t seed, double per_second = kPerSecond, double at_once = kAtOnce)
       : random_(seed), per_second_(per_second), at_once_(at_once), left_(at_once) {}
-  /// kPerSecond and kAtOnce. Or ZEROTAX_FAULTS_PER_SECOND of the environment, and 2.4 times as many at once: to have
-  /// few sampled, or many not.
+  /// A budget of kPerSecond and kAtOnce. ZEROTAX_FAULTS_PER_SECOND in the environment replaces kPerSecond, and 2.4
+  /// times its value replaces kAtOnce. A low value samples even few faults, a high one records many.
   static FaultBudget chosen(std::uint64_t seed);
 
   /// So many more were recorded. False: it is enough for a while.

@@ -93,7 +93,7 @@ struct FaultSampling {
 struct UnwatchedProcess {
   pid_t pid = 0;
   std::string name;                     ///< of the program
-  std::optional<std::uint64_t> faults;  ///< that it took at most until it was watched again; empty: it never was
+  std::optional<std::uint64_t> faults;  ///< at most, until the process was watched again; empty: it never was
 };
 
 /// A count that is not exact.
@@ -115,13 +115,13 @@ struct FaultData {
   std::optional<FaultStacks> stacks;      ///< if they were taken
   std::optional<FaultLogResult> log;      ///< if the faults were written one by one
   std::vector<UnwatchedProcess> unwatched;
-  /// Of all processes that are counted; empty where copies and zero-fills are exact.
+  /// Bounds over all counted processes; empty if copies and zero-fills are exact.
   struct Bounds {
     CountBounds copies;
     CountBounds zero_fills;
   };
   std::optional<Bounds> bounds;
-  bool every_fault = true;  ///< false: those in user mode, classified by their addresses (PageSharing)
+  bool every_fault = true;  ///< false: only faults in user mode, classified by their addresses (PageSharing)
 };
 
 }  // namespace zerotax

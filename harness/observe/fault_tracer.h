@@ -68,9 +68,9 @@ class FaultTracer {
     bool forked = false;  ///< since it was last looked at from scratch
     bool shares = false;  ///< it may share pages with a process that it forked, or that forked it
     std::uint64_t space_read_ns = 0;
-    std::uint64_t cpu_ns = 0;        ///< that it had used when that was asked last
-    std::uint64_t recorded = 0;      ///< faults, each once
-    bool main_thread_ended = false;  ///< before others
+    std::uint64_t cpu_ns = 0;        ///< CPU time that it had used when last asked
+    std::uint64_t recorded = 0;      ///< faults, each counted once
+    bool main_thread_ended = false;  ///< before its other threads
   };
 
   /// A fault that was counted.
@@ -138,7 +138,7 @@ class FaultTracer {
   }};
   bool recording_ = true;  ///< faults, one by one
   FaultBudget budget_;
-  std::uint64_t lost_ = 0;  ///< events, when that was asked last
+  std::uint64_t lost_ = 0;  ///< events, by the last query
   std::uint64_t lost_asked_ns_ = 0;
   std::uint64_t opened_ns_ = 0;  ///< since then
   std::uint64_t gap_ = 0;        ///< faults before that which the next ones stand for, too
@@ -149,17 +149,17 @@ class FaultTracer {
   ClassCounts slice_counts_;
   std::optional<FaultSampling> sampling_;
   std::uint64_t recorded_ = 0;
-  ClassCounts recorded_counts_;  ///< of processes that are counted, each fault once
+  ClassCounts recorded_counts_;  ///< of counted processes, each fault once
   /// Faults that may have been of a class, where only their addresses are known.
   struct Possible {
     std::uint64_t copies = 0;
-    std::uint64_t copies_if_merged = 0;  ///< more, if the kernel merges pages
+    std::uint64_t copies_if_merged = 0;  ///< additional copies, if the kernel merges pages
     std::uint64_t zero_fills = 0;
   } possible_;
   bool merges_ = merges_pages();
-  /// Processes that executed a program and of which nothing was read since, with the time of that.
+  /// Processes without an event since their exec, and the time of that exec.
   std::map<pid_t, std::uint64_t> executing_;
-  /// What is known of a process when it is watched again. Faults: none if it is not.
+  /// A process's state when it is watched again. `faults` is empty if it is not watched again.
   struct Resumed {
     std::optional<std::uint64_t> faults;
     std::vector<ProcessMapping> mappings;

@@ -17,9 +17,9 @@ constexpr std::uint64_t kSliceNs = 10'000'000;
 constexpr std::size_t kFewest = 50;
 /// How often the buffers are read while a window is open.
 constexpr std::chrono::milliseconds kOften{1};
-/// How often it is asked whether events were lost, by a system call for each event.
+/// Interval between checks for lost events. A check takes a system call for each perf event.
 constexpr std::uint64_t kLossNs = 100'000'000;
-/// While it shows whether the kernel ended a watch.
+/// Pause while it is undecided whether the kernel ended a watch.
 constexpr std::chrono::microseconds kMoment{50};
 
 std::uint64_t moment() { return static_cast<std::uint64_t>(monotonic_ns()); }
@@ -40,8 +40,8 @@ void FaultTracer::spend(std::size_t known) {
   }
 }
 
-/// Whether events were lost since that was asked: the program faults faster than they are read. Lost
-/// faults are estimated like the faults that are not recorded.
+/// Whether events were lost since the last check, because the program faults faster than we read. Lost faults are
+/// estimated like faults that are not recorded.
 bool FaultTracer::loses_events() {
   const std::uint64_t now = moment();
   if (now < lost_asked_ns_ + kLossNs) return false;

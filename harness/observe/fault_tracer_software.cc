@@ -20,7 +20,7 @@ constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
   const std::uint64_t page = fault.address / page_bytes();
-  // The kernel handles no fault there: mremap moved another mapping onto this one, and did not report it.
+  // The kernel handles no fault in an inaccessible mapping: mremap moved another mapping onto this one, unreported.
   if (!region->readable && !region->writable && !region->executable) return FaultClass::kOther;
   if (!region->of_file()) {
     // A page that came here with its mapping may be a shared one.
@@ -36,11 +36,11 @@ FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   return sharing_.file_fault(fault.pid, page, fault.begin_ns, is_copy);
 }
 
-/// Only the address of a fault is known. What cannot have been a copy, or a zero-fill, is left out; all else may be.
+/// Counts the fault as every class that it may have been, because only its address is known.
 void FaultTracer::bound(const Process& process, const Region* region, FaultClass kind) {
   if (kind == FaultClass::kFile && (region->shared || !region->writable)) return;
   ++possible_.zero_fills;
-  // The kernel copies no page of its own that a process never shared, unless it had merged the page with others.
+  // The kernel copies a page that a process never shared only if it had merged that page with others.
   const bool own = region != nullptr && !region->of_file() && kind != FaultClass::kOther && kind != FaultClass::kCopy;
   ++(own && !process.shares ? possible_.copies_if_merged : possible_.copies);
 }

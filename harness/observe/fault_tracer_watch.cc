@@ -1,4 +1,4 @@
-// Which processes the tracer watches, and what of them it did not see.
+// The processes that the tracer watches, and the faults of theirs that it did not see.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace zerotax {
 namespace {
 
-/// After an exec the kernel ends the watch, or maps the program, sooner than that.
+/// Within this time after an exec, the kernel ends the watch or maps the program.
 constexpr std::uint64_t kDecidedNs = 5'000'000;
 
 }  // namespace
@@ -20,8 +20,8 @@ bool FaultTracer::is_undecided() const {
                      [&](const auto& each) { return now < each.second + kDecidedNs; });
 }
 
-/// Finds the processes whose watch the kernel ended at an exec, of what was read beyond the `known` events. These are
-/// in no order between CPUs.
+/// Watches again each process whose watch the kernel ended at an exec. Pending events beyond the first `known` are new,
+/// and in no order between CPUs.
 void FaultTracer::notice_execs(std::size_t known) {
   for (std::size_t i = known; i < pending_.size(); ++i) {
     if (pending_[i].kind != FaultEvent::Kind::kExec) continue;
@@ -45,7 +45,7 @@ void FaultTracer::notice_execs(std::size_t known) {
 
 void FaultTracer::resume(pid_t pid) {
   Resumed& resumed = lost_watch_[pid];
-  // Processes that it started meanwhile are not watched either.
+  // Processes that this one started meanwhile are not watched either.
   for (const pid_t each : process_tree(pid)) {
     if (!events_->follow(each)) continue;
     if (each != pid && !processes_.contains(each)) {
@@ -60,7 +60,7 @@ void FaultTracer::resume(pid_t pid) {
   }
 }
 
-/// The kernel ended the watch of a process that is still running.
+/// Handles a process that still runs although the kernel ended its watch.
 void FaultTracer::apply_lost_watch(Process& process) {
   const pid_t pid = process.told.pid;
   const Resumed resumed = std::move(lost_watch_[pid]);
@@ -76,14 +76,14 @@ void FaultTracer::apply_lost_watch(Process& process) {
   if (counted(process)) unwatched_.push_back(std::move(unwatched));
 }
 
-/// An event of the end of its main thread, or, once that has ended, of another one.
+/// Handles the end of a process's main thread, or of another thread after that.
 void FaultTracer::apply_exit(Process& process, const FaultEvent& event) {
   const pid_t pid = process.told.pid;
   if (event.kind == FaultEvent::Kind::kExit && lost_watch_.contains(pid)) {
     apply_lost_watch(process);
     return;
   }
-  // A main thread that is still ending has its memory for a while.
+  // A main thread that is still ending keeps its memory for a while.
   if (living_thread(pid) != pid && process_memory(pid, false).vsz) {
     process.main_thread_ended = true;
     return;
@@ -95,7 +95,7 @@ void FaultTracer::apply_exit(Process& process, const FaultEvent& event) {
   looked_for_huge_.erase(pid);
 }
 
-/// After the end of tracing.
+/// Call this after tracing has ended.
 void FaultTracer::bound_counts(FaultData& data) const {
   const bool software = !data.every_fault;
   const bool sampled = sampling_.has_value();

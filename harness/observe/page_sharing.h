@@ -41,7 +41,7 @@ class PageSharing {
   /// A fault in private anonymous memory.
   FaultClass anonymous_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns);
   /// A fault in a private mapping of a file. `is_copy` says whether the page is the process's own copy by now; empty if
-  /// the page is gone, or its process is. kOther: it may have been read or copied.
+  /// the page or the process is gone. Returns kOther if the page may have been read or copied.
   FaultClass file_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns, std::optional<bool> is_copy);
 
  private:

@@ -53,7 +53,7 @@ struct ProfileData {
   std::uint64_t lost = 0;
   std::vector<int> running;          ///< PIDs of sampled processes that still run
   std::uint64_t rights_changed = 0;  ///< execs that ended the perf events of their process (os/tree_pages.h)
-  std::uint64_t looks = 0;           ///< rounds of looking at all threads, by the clock on the wall
+  std::uint64_t looks = 0;           ///< rounds of sampling all threads, by wall-clock time
   bool sees_kernel = false;
   bool samples_cpus = false;  ///< not threads (PerfSampler::samples_cpus)
   bool knows_kernel_names = false;

@@ -283,8 +283,8 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (options_.by_thread) thread_names_[{event.pid, event.tid}] = printable(event.name);
       return;
     case PerfEvent::Kind::kExit:
-      // No program ends before it has mapped its file: the kernel reports the end of the events of a process whose
-      // exec changed its rights.
+      // No program ends before it has mapped its file. The kernel ended the process's perf events because its exec
+      // changed its rights.
       if (process->started && !process->mapped) {
         ++data_.rights_changed;
         return;

@@ -12,7 +12,7 @@ namespace zerotax {
 /// may not look at it (may_watch).
 void check_process(pid_t pid);
 
-/// A sentence about processes that run on though the watched one, which started them, has ended.
+/// A sentence about processes that still run after the end of the watched process, which started them.
 std::string runs_on(const std::vector<pid_t>& processes);
 
 /// Whether this process may look at another one: the process is of our user, or we are root, or have CAP_SYS_PTRACE.

@@ -110,7 +110,7 @@ UniqueFd attach_raw(const char* tracepoint, int program) {
   return UniqueFd(call_kernel(BPF_RAW_TRACEPOINT_OPEN, attributes));
 }
 
-/// The program runs on every CPU, though its event is of one.
+/// The program runs on every CPU, although its event belongs to one.
 UniqueFd attach(std::uint64_t id, int program) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;

@@ -8,7 +8,7 @@
 #include "os/unique_fd.h"
 
 /// Programs that the kernel runs at its tracepoints, and the maps that they share with us: bpf(2), CAP_BPF and
-/// CAP_PERFMON. All of it ends with the last descriptor, however we end.
+/// CAP_PERFMON. Programs and maps end with their last descriptor, however we end.
 namespace zerotax::bpf {
 
 /// The registers by their duties: r0 is a result, r1 to r5 are arguments, r6 to r9 outlive a call.
@@ -16,7 +16,7 @@ enum Register : std::uint8_t { r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, stack };
 
 using Code = std::vector<bpf_insn>;
 
-/// Instructions as data. A jump leads `skip` instructions further.
+/// Instructions as data. A jump skips `skip` instructions.
 bpf_insn move(Register to, Register from);
 bpf_insn set(Register to, std::int32_t value);
 bpf_insn add(Register to, std::int32_t value);
@@ -38,15 +38,15 @@ Code map_address(Register to, int map);
 /// Joins parts of a program.
 Code operator+(Code first, const Code& second);
 
-/// None if the kernel refuses, as it does without the rights.
+/// An empty descriptor if the kernel refuses the map, as it does without the capabilities.
 UniqueFd make_map(bpf_map_type type, std::uint32_t value_bytes, std::uint32_t entries);
 bool read_map(int map, std::uint32_t key, void* value);
 bool write_map(int map, std::uint32_t key, const void* value);
-/// A program of a tracepoint (errno says why there is none).
+/// A program for a tracepoint. If the kernel refuses the program, errno says why.
 UniqueFd load_program(bpf_prog_type type, const Code& code);
-/// Runs a program of BPF_PROG_TYPE_RAW_TRACEPOINT wherever the tracepoint is met, as long as the result is open.
+/// Runs a program of BPF_PROG_TYPE_RAW_TRACEPOINT at each hit of the tracepoint, as long as the result is open.
 UniqueFd attach_raw(const char* tracepoint, int program);
-/// Likewise one of BPF_PROG_TYPE_TRACEPOINT, which returns 1: 0 would hide the event from everybody's perf events.
+/// Does the same for BPF_PROG_TYPE_TRACEPOINT. The program must return 1: 0 would hide the event from all perf events.
 /// `id`: TraceEvent::id.
 UniqueFd attach(std::uint64_t id, int program);
 

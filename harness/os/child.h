@@ -24,7 +24,7 @@ struct ChildCommand {
   HugePages huge_pages = HugePages::kOfSystem;
   std::chrono::milliseconds timeout{30'000};
   std::uint64_t resident_limit = 0;  ///< bytes; 0: no limit
-  std::function<bool(pid_t)> watch;  ///< called every 5 ms, if there is one; ends the child (kStopped) by true
+  std::function<bool(pid_t)> watch;  ///< called every 5 ms, if set; true ends the child (kStopped)
 };
 
 /// How it ended.

@@ -50,7 +50,7 @@ class ElfFile {
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
   struct DynamicSymbol {
     std::string name;
-    bool defined = false;  ///< by the program; else it asks its libraries
+    bool defined = false;  ///< false: the program takes it from its libraries
   };
   [[nodiscard]] std::vector<DynamicSymbol> dynamic_symbols() const;
   struct Function {

@@ -29,7 +29,7 @@ constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
 /// Of the user's stack, with each fault: some twenty calls of CPython deep.
 constexpr std::uint32_t kStackBytes = std::uint32_t{8} << 10;
 
-/// Of execs, which only wake the reader.
+/// Buffer bytes for execs, which only wake the reader.
 constexpr std::size_t kExecBytes = std::size_t{16} << 10;
 
 /// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).

@@ -28,7 +28,7 @@ struct FaultEvent {
     kExec,        ///< another program: all mappings are new
     kName,        ///< the process changed its name
     kExit,        ///< the main thread ended, or the kernel ended the watch at an exec (FaultEvents::follow)
-    kThreadExit,  ///< of another thread
+    kThreadExit,  ///< another thread ended
   };
   Kind kind = Kind::kBegin;
   std::uint64_t time_ns = 0;  ///< CLOCK_MONOTONIC
@@ -39,7 +39,7 @@ struct FaultEvent {
   std::uint64_t address = 0;         ///< kBegin, kEnd, kFault, kStack: that faulted
   std::uint64_t instruction = 0;     ///< kBegin, kFault: that took the fault
   std::uint64_t error_code = 0;      ///< kBegin: of the CPU: 1 the page was there, 2 a write, 4 in user mode
-  bool major = false;                ///< kEnd: something was read, as from swap
+  bool major = false;                ///< kEnd: the kernel read something, as from swap
   unsigned order = 0;                ///< kAllocation: 2^order pages
   bool zeroed = false;               ///< kAllocation: asked to be zeroed
   std::shared_ptr<UserStack> stack;  ///< kStack
@@ -78,10 +78,11 @@ class FaultEvents {
   FaultEvents& operator=(const FaultEvents&) = delete;
 
   /// Watches a running process again, in addition to the others. The kernel ends the watch of a process at an exec that
-  /// changes its credentials (setuid, setgid, file capabilities), or of a program that its user may not read: kExec is
-  /// followed by kExit at once (begin_new_exec in fs/exec.c). False if this is not permitted, or the process has ended.
+  /// changes its credentials (setuid, setgid, file capabilities), or whose program its user may not read. kExec is then
+  /// followed by kExit at once (begin_new_exec in fs/exec.c). Returns false if watching is not permitted, or the
+  /// process has ended.
   bool follow(pid_t process);
-  /// Waits until then, or until a watched process executes a program, where follow() is possible.
+  /// Waits until `then`. Returns earlier if a watched process executes a program and follow() is possible.
   void wait_until(std::chrono::steady_clock::time_point then);
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
   void read(std::vector<FaultEvent>& events);

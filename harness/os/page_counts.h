@@ -39,8 +39,8 @@ class PageCounts {
   [[nodiscard]] const std::string& why_no_pages() const { return why_no_pages_; }
   /// Whether CPUs are watched: then whatever joined the scope has been counted.
   [[nodiscard]] bool counts_cpus() const { return cpus_; }
-  /// Whether pages are counted on in a process that executed a program with other rights, and in what it starts. Its
-  /// faults are if counts_cpus().
+  /// Whether pages are still counted in a process after an exec that changed its rights, and in its descendants. Faults
+  /// are still counted there only if counts_cpus().
   [[nodiscard]] bool pages_follow() const { return cpus_ || tree_; }
 
  private:

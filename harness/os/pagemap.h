@@ -62,7 +62,7 @@ class Pagemap {
 
   /// Populated bytes of private anonymous memory in a range of whole pages: pages of files and of shared memory are
   /// left out, swapped pages are not. `huge` are those that a huge page of the page tables maps (kScan only, else 0).
-  /// `zero` are those at which the shared zero page is mapped, in addition (kScan only, else 0).
+  /// `zero` are further bytes, at which the shared zero page is mapped (kScan only, else 0).
   struct Anonymous {
     std::uint64_t bytes = 0;
     std::uint64_t huge = 0;

@@ -43,8 +43,7 @@ class PerfStreams {
       });
     }
   }
-  /// Waits until then, or until there is a record, of events that wake their reader (wakeup_watermark). Drops all
-  /// records.
+  /// Waits until `then`, or until an event that wakes its reader (wakeup_watermark) has a record. Drops all records.
   void wait_until(std::chrono::steady_clock::time_point then);
   /// Stops the records of a source's events, or resumes them.
   void enable(unsigned source, bool on);

@@ -36,7 +36,7 @@ std::string task_path(pid_t pid, pid_t tid, const char* file) {
   return fmt::format("/proc/{}/task/{}/{}", pid, tid, file);
 }
 
-/// The path of a file that shows memory.
+/// The path of a file in /proc that shows a process's memory.
 std::string memory_path(pid_t pid, const char* file) { return path_of(living_thread(pid), file); }
 
 bool is_state_of_end(char state) { return state == 'Z' || state == 'X'; }

@@ -55,8 +55,8 @@ std::vector<ProcessMapping> process_mappings(pid_t pid);
 
 /// Its threads; empty if there is no such process.
 std::vector<pid_t> process_threads(pid_t pid);
-/// The process, or one of its other threads if its first thread has ended before them (pthread_exit): /proc shows the
-/// memory, program and root folder of the process with each thread that has not ended.
+/// The process, or another of its threads if the first thread has ended earlier (pthread_exit). /proc shows the memory,
+/// program and root folder of a process at each thread that has not ended.
 pid_t living_thread(pid_t pid);
 /// Calls visit(thread) once for each thread of these processes. The search repeats to find threads that a thread
 /// started before it was visited. Stops, and returns false, as soon as a call returns false. There may be thousands of
@@ -94,7 +94,7 @@ struct ProcessFacts {
   std::uint64_t children_minor_faults = 0;
   std::int64_t started_s = 0;     ///< seconds since 1970
   std::uint64_t start_ticks = 0;  ///< the same since boot, as the kernel counts it: with the PID, it names one process
-  std::uint64_t start_stack = 0;  ///< address of its stack, at random for each exec; 0: not shown to us
+  std::uint64_t start_stack = 0;  ///< address of its stack, random for each exec; 0: not shown to us
 };
 /// Nothing if there is no such process.
 std::optional<ProcessFacts> process_facts(pid_t pid);

@@ -38,8 +38,8 @@ std::string why_secure(const std::string& path) {
   return "";
 }
 
-/// Why a sanitizer within a program takes no library, or empty: its own must be the first that is loaded, or is in the
-/// program, with an allocator of its own.
+/// Why a program with a sanitizer takes no preloaded library; empty if it has no sanitizer. The sanitizer's library
+/// must be loaded first, or the sanitizer is in the program and brings an allocator.
 std::string why_sanitized(const ElfFile& program) {
   const std::string built = "is built with a sanitizer, ";
   for (const std::string& library : program.needed()) {
@@ -50,7 +50,7 @@ std::string why_sanitized(const ElfFile& program) {
       }
     }
   }
-  // Of clang, and of gcc with -static-libasan. UBSan alone brings no malloc.
+  // Clang puts the sanitizer into the program, and gcc does with -static-libasan. UBSan alone brings no malloc.
   bool has_sanitizer = false;
   bool has_malloc = false;
   for (const ElfFile::DynamicSymbol& symbol : program.dynamic_symbols()) {

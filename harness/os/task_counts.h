@@ -15,10 +15,10 @@ namespace zerotax {
 /// Something that the kernel said of a process whose counts are taken.
 struct TaskEvent {
   enum class Kind {
-    kFork,    ///< `pid` was forked from `parent`
-    kExec,    ///< it became another program: `name`
-    kMap,     ///< it mapped code. Unless one comes between kExec and kEnd, the exec changed the rights of the process,
-              ///< whose counts ended there, and the process runs on (os/tree_pages.h).
+    kFork,  ///< `pid` was forked from `parent`
+    kExec,  ///< it became another program: `name`
+    kMap,   ///< it mapped code. Without a kMap between kExec and kEnd, the exec changed the rights of the process: its
+            ///< counts ended there, and the process still runs (os/tree_pages.h).
     kCounts,  ///< a thread of it ended, and had so many minor faults and nanoseconds of CPU time on one CPU
     kEnd      ///< its first thread ended
   };

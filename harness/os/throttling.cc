@@ -33,7 +33,7 @@ Throttling::Throttling(pid_t process) {
         second ? std::vector<std::string>{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
                : std::vector<std::string>{"/sys/fs/cgroup/" + line.controllers, "/sys/fs/cgroup/cpu"};
     for (const std::string& mount : mounts) {
-      // From the group upwards, the root included.
+      // Visits the group and the groups above it, the root included.
       for (std::string path = line.path == "/" ? "" : line.path;; path.resize(path.rfind('/'))) {
         const std::string file = mount + path + "/cpu.stat";
         const std::string text = text_of(file);
@@ -45,7 +45,7 @@ Throttling::Throttling(pid_t process) {
 }
 
 Measured<std::uint64_t> Throttling::since() const {
-  if (groups_.empty()) return NotAvailable{"no control group of it can be read here (cpu.stat)"};
+  if (groups_.empty()) return NotAvailable{"cpu.stat of its control groups cannot be read here"};
   std::uint64_t most = 0;
   for (const Group& group : groups_) {
     const std::uint64_t now = parse_throttled_ns(text_of(group.file));

@@ -10,12 +10,12 @@
 
 namespace zerotax {
 
-/// The time for which a CPU quota kept a process's control group, or one above it, from running: the sum over CPUs, of
-/// all that is in the group. Source: cpu.stat (Documentation/admin-guide/cgroup-v2.rst; Documentation/scheduler/
-/// sched-bwc.rst for version 1).
+/// The time for which a CPU quota stopped a process's control group, or one above it: a sum over CPUs and all members
+/// of the group. Source: cpu.stat (Documentation/admin-guide/cgroup-v2.rst; Documentation/scheduler/sched-bwc.rst for
+/// version 1).
 class Throttling {
  public:
-  /// From now on.
+  /// Counts from now on.
   explicit Throttling(pid_t process);
 
   /// Nanoseconds since the construction, of the group that was stopped longest.
@@ -29,7 +29,7 @@ class Throttling {
   std::vector<Group> groups_;
 };
 
-/// Nanoseconds of a cpu.stat; 0 if it names no throttling, as that of a group without the controller.
+/// The throttled nanoseconds in a cpu.stat; 0 if it lists no throttling, as in a group without the controller.
 std::uint64_t parse_throttled_ns(const std::string& text);
 
 }  // namespace zerotax

@@ -16,12 +16,12 @@ namespace {
 
 using namespace bpf;
 
-/// What the map of threads has of one.
+/// Values in the map of threads, and its size.
 constexpr std::uint32_t kCounted = 1;
 constexpr std::uint32_t kFromItsExecOn = 2;
 constexpr std::uint32_t kMostThreads = 32'768;
 
-/// A row of sums for so many CPUs, in a cache line of its own.
+/// Rows of sums, each in a cache line of its own. CPUs that are kRows apart share a row.
 constexpr std::uint32_t kRows = 64;
 struct Row {
   std::uint64_t pages = 0;
@@ -33,7 +33,7 @@ constexpr std::int16_t kPages = 0;
 constexpr std::int16_t kHugePages = 8;
 constexpr std::int16_t kLostThreads = 16;
 
-// As page_counts.cc has it, which says where these come from.
+// The same values as in page_counts.cc, which names their source.
 constexpr std::int32_t kMovable = 1;
 constexpr std::int32_t kZero = 0x100;
 constexpr std::int32_t kNoMemoryAllocator = 0x80000;
@@ -42,7 +42,7 @@ constexpr std::int32_t kHugeOrder = 9;
 constexpr std::int16_t kKey = -4;
 constexpr std::int16_t kValue = -8;
 
-/// -1 if there is no such field.
+/// -1 if the field does not exist.
 std::int16_t offset_of(const TraceEvent& event, const char* field) {
   const auto found = event.fields.find(field);
   return found != event.fields.end() ? static_cast<std::int16_t>(found->second.offset) : std::int16_t{-1};
@@ -50,7 +50,7 @@ std::int16_t offset_of(const TraceEvent& event, const char* field) {
 
 Code leave_it() { return {set(r0, 1), leave()}; }
 
-/// Puts the value behind the thread ID in `r7` into `r8`; ends if there is none.
+/// Puts the map's value for the thread ID in `r7` into `r8`; ends the program if there is no value.
 Code look_up_thread(int threads) {
   return Code{store(BPF_W, stack, kKey, r7), move(r2, stack), add(r2, kKey)} + map_address(r1, threads) +
          Code{call(BPF_FUNC_map_lookup_elem), jump_if(BPF_JNE, r0, 0, 2)} + leave_it() + Code{load(BPF_W, r8, r0, 0)};
@@ -58,7 +58,7 @@ Code look_up_thread(int threads) {
 
 Code current_thread() { return {call(BPF_FUNC_get_current_pid_tgid), move(r7, r0)}; }
 
-/// Adds one to what is at the offset in `r9` of this CPU's row.
+/// Adds one to the sum at the offset in `r9` of this CPU's row.
 Code count(int sums) {
   return Code{call(BPF_FUNC_get_smp_processor_id), mask(r0, kRows - 1), store(BPF_W, stack, kKey, r0), move(r2, stack),
               add(r2, kKey)} +
@@ -85,7 +85,8 @@ Code count_pages(int threads, int sums) {
          leave_it() + count(sums);
 }
 
-/// task_rename, which exec calls where it also starts the perf events that wait for it. We may name our threads.
+/// task_rename: exec calls it where it also starts the perf events that wait for an exec. Our own calls do not count,
+/// as we may name our threads.
 Code note_exec(int threads) {
   return Code{call(BPF_FUNC_get_current_pid_tgid), move(r7, r0), move(r6, r0), shift_right(r6, 32),
               jump_if(BPF_JNE, r6, ::getpid(), 2)} +
@@ -93,7 +94,7 @@ Code note_exec(int threads) {
          Code{set(r1, kCounted), store(BPF_W, r0, 0, r1)} + leave_it();
 }
 
-/// sched_process_fork: a thread is what its parent is.
+/// sched_process_fork: a new thread takes its parent's value.
 Code note_fork(int threads, int sums, const TraceEvent& event) {
   const std::int16_t parent = offset_of(event, "parent_pid");
   const std::int16_t child = offset_of(event, "child_pid");
@@ -110,7 +111,7 @@ Code note_fork(int threads, int sums, const TraceEvent& event) {
          Code{set(r9, kLostThreads)} + count(sums);
 }
 
-/// sched_process_free: its ID may become another's.
+/// sched_process_free: another thread may get the ID.
 Code note_end(int threads, const TraceEvent& event) {
   const std::int16_t thread = offset_of(event, "pid");
   return Code{load(BPF_W, r7, r1, thread), store(BPF_W, stack, kKey, r7), move(r2, stack), add(r2, kKey)} +

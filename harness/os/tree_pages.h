@@ -13,9 +13,9 @@
 namespace zerotax {
 
 /// Pages that the kernel zeroed for faults of some threads and of all that they start, counted by programs of BPF. A
-/// perf event of a task ends where the task executes a program with other rights (setuid, file capabilities, a file
-/// that its user may not read: begin_new_exec() in the kernel's fs/exec.c calls perf_event_exit_task()). These
-/// programs know threads by their IDs, and continue.
+/// task's perf events end at an exec that changes its rights (setuid, file capabilities, a file that its user may not
+/// read). Source: begin_new_exec() in fs/exec.c, which calls perf_event_exit_task(). Programs of BPF know threads by
+/// their IDs, and continue.
 class TreePages {
  public:
   struct Counts {
@@ -23,11 +23,12 @@ class TreePages {
     std::uint64_t huge_pages = 0;  ///< huge_page_bytes() each
   };
 
-  /// Of these processes from now on; none: of what the calling thread starts next, from its exec on. Nothing if that is
-  /// not permitted (CAP_BPF and CAP_PERFMON), or thread IDs here are not those of the kernel (a PID namespace).
+  /// Counts for these processes from now on. Without processes, counts for the next program that the calling thread
+  /// starts, from its exec on. Returns nothing without CAP_BPF and CAP_PERFMON, or where thread IDs differ from the
+  /// kernel's (a PID namespace).
   static std::unique_ptr<TreePages> open(const std::vector<pid_t>& processes);
 
-  /// So far; nothing if there were more threads than there is room for.
+  /// The counts so far; nothing if there was no room for all threads.
   [[nodiscard]] std::optional<Counts> read() const;
 
  private:

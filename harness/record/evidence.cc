@@ -50,7 +50,7 @@ Evidence::Count added(std::initializer_list<Evidence::Count> parts) {
   return sum;
 }
 
-/// Who gave memory back, where a call outside the allocator's functions did.
+/// The part of the process that returned memory by a call outside the allocator's functions.
 enum class Giver { kProgram, kTrim, kThread, kInside };
 
 bool is_any(const std::string& name, std::initializer_list<std::string_view> names) {
@@ -65,7 +65,7 @@ bool is_in_c_library(const NamedFrame& frame) {
   return frame.module && starts_with_any(file_name(*frame.module), {"libc.so", "libc-", "libpthread", "ld-linux"});
 }
 
-/// The files that bring an allocator of their own, and its name.
+/// The files that bring an allocator of their own, and the allocator's name.
 using Insides = std::vector<InsideAllocator>;
 
 Giver giver_of(const RecordedSite& site, const Insides& insides) {
@@ -76,7 +76,7 @@ Giver giver_of(const RecordedSite& site, const Insides& insides) {
       return Giver::kTrim;
     }
   }
-  // A thread's stack goes back in the C library, when no function of the program is running on the thread any more.
+  // The C library returns a thread's stack when no function of the program runs on the thread any more.
   const bool in_library = !site.frames.empty() && std::all_of(site.frames.begin(), site.frames.end(), is_in_c_library);
   if (in_library) return Giver::kThread;
   for (const NamedFrame& frame : site.frames) {
@@ -88,7 +88,7 @@ Giver giver_of(const RecordedSite& site, const Insides& insides) {
     if (is_in_c_library(frame)) continue;
     const auto brings = [&](const InsideAllocator& each) { return frame.module && each.file == *frame.module; };
     if (std::none_of(insides.begin(), insides.end(), brings)) return Giver::kProgram;
-    // Where names were stripped, the allocator is the likely one.
+    // A function without a name, in a stripped file, is likely the allocator's.
     const bool is_its = !frame.function || frame.function->find("mi_") != std::string::npos ||
                         starts_with_any(*frame.function, {"je_", "_rjem", "arena_", "extent_", "pages_", "pac_",
                                                           "ehooks_", "edata_", "tcmalloc", "TCMalloc"});
@@ -101,8 +101,8 @@ std::uint64_t bytes_returned_at(const RecordedSite& site) {
   return site.returned_bytes + site.sampled.returned_at_most_bytes.value_or(0);
 }
 
-/// Divides what the program returned as its sites show, if they show most; and takes out of what the allocator returned
-/// what the program asked it to.
+/// Divides the bytes that the program returned as its sites show, if the sites show most of them. Moves the bytes that
+/// the program made the allocator return to the trims.
 void divide_returns(const Record& record, const Insides& insides, std::uint64_t by_program, Evidence& evidence) {
   std::uint64_t by[4] = {};
   std::uint64_t seen = 0;
@@ -163,7 +163,7 @@ PresentAllocator returning_inside(const Record& record, const Insides& insides) 
   return {found->allocator, found->file, "", found->variables};
 }
 
-/// Programs, and libraries that are no allocators.
+/// The files of programs, and of libraries that are not allocators.
 std::vector<std::string> files_of(const Record& record) {
   std::set<std::string> files;
   for (const RecordedProcess& process : record.processes) files.insert(process.executable);
@@ -175,7 +175,7 @@ std::vector<std::string> files_of(const Record& record) {
   return {files.begin(), files.end()};
 }
 
-/// The allocator whose memory went back, and the first setting of it that can have an effect on this cause.
+/// Puts the allocator whose memory went back, and its first setting that can affect this cause.
 void put_setting(const Record& record, Cause cause, const std::string& library, const Variables& now,
                  Evidence& evidence) {
   const std::vector<std::string> files = files_of(record);
@@ -227,7 +227,7 @@ Evidence evidence_of(const Record& record, Costly costly) {
   }
   const Zeroing& by_hand = totals.by_hand;
   if (by_hand.zeroed_bytes && by_hand.zero_faults) {
-    // A fault in a store populates a page, or a huge page where most of the memory is in such.
+    // A fault in a store populates a page, or a huge page if most of the memory is in huge pages.
     const bool is_huge = evidence.huge.value_or(0) > evidence.fresh.value_or(0) / 2;
     evidence.by_hand = by_hand.timed_zeroed_bytes;
     evidence.by_hand_fresh =

@@ -8,11 +8,11 @@
 
 namespace zerotax::record {
 
-/// What a recording shows of a cause. It says nothing of settings.
+/// The counts of a recording that concern a cause, without settings.
 Evidence evidence_of(const Record& record, Costly costly);
 
-/// Puts the advice about the cause that costs most, if one takes enough. `library` is the allocator's, and `now` are
-/// the variables of the program.
+/// Puts the advice about the cause that costs most, if any costs enough. `library` is the allocator's, and `now` are
+/// the program's variables.
 void put_advice(Record& record, const std::string& library, const Variables& now);
 
 }  // namespace zerotax::record

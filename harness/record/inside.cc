@@ -21,7 +21,7 @@ bool is_of_name(char letter) {
   return letter == '_' || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
 }
 
-/// The whole words of a file that end with this one, as strings of C.
+/// The whole C strings in a file that end with `end`.
 std::set<std::string> words_with_end(const std::string& bytes, const std::string& end) {
   std::set<std::string> found;
   const std::string wanted = end + '\0';

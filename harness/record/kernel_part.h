@@ -11,7 +11,7 @@
 
 namespace zerotax::record {
 
-/// Why faults are not known.
+/// Why the faults of a process are unknown.
 inline constexpr const char* kRightsChanged =
     "the kernel stops counting where a program gets other rights at its exec (setuid, file capabilities)";
 
@@ -41,10 +41,10 @@ struct KernelPart {
   std::string why_not;             ///< why not all of it was seen: then `zeroed` is the least that it may be
   std::uint64_t unseen = 0;        ///< so much more it may be at most
   bool unlimited = false;          ///< or more, and nobody knows how much
-  /// So much more at most if each page fault that populated nothing which is known had the kernel zero a page; nothing
-  /// if nobody knows.
+  /// The most that `zeroed` may lack, if each page fault that populated no known memory had the kernel zero a page;
+  /// nothing if that is unknown.
   std::optional<std::uint64_t> slack = 0;
-  bool faults_known = true;  ///< else there were more than `minor_faults`
+  bool faults_known = true;  ///< false: there were more than `minor_faults`
 
   void add(const KernelPart& more);
   /// Whether `unseen` is too little to matter: a fiftieth of all.
@@ -57,7 +57,8 @@ struct KernelPart {
 /// From what the process itself saw; `why_not` if it did not see its end, or not all that went back to the kernel.
 KernelPart kernel_part(const ProcessSlot& slot);
 
-/// Page faults that populate so many bytes, `huge` of them in huge pages. Those that MADV_COLLAPSE made took none.
+/// Page faults that populate so many bytes, `huge` of them in huge pages. Huge pages that MADV_COLLAPSE made took no
+/// faults.
 std::uint64_t faults_of(std::uint64_t bytes, std::uint64_t huge, const Holdings& holdings);
 
 /// CPU time of a process, as far as it was looked at, but at least what was measured in it; in nanoseconds.

@@ -15,8 +15,8 @@
 namespace zerotax::record {
 namespace {
 
-/// The names by which an allocator's code knows a setting: its variable, the names in a list, and mimalloc's options,
-/// which have no prefix there.
+/// The names by which an allocator's code knows a setting: its variable, the names in a list, and mimalloc's options
+/// without their prefix.
 std::vector<std::string> names_in_code(const std::string& variable, const std::string& value) {
   constexpr std::string_view kMimalloc = "MIMALLOC_";
   if (is_list(variable)) return names_in_list(variable, value);
@@ -70,7 +70,7 @@ std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& all
 std::string version_of(const std::string& library) {
   const std::string name = allocator_name(library);
   if (is_glibc(name)) return ::gnu_get_libc_version();
-  // It is loaded to be asked.
+  // Asking for the version loads the library.
   if (name.empty() || !is_of_trusted_user(library)) return "";
   try {
     const std::string version = resolve_allocators({"present=" + library}, {}).front().version;

@@ -28,7 +28,7 @@ struct KnownRemedy {
   std::optional<bool> unbounded;
 };
 
-/// Causes of zeroing.
+/// Whether a remedy is for a cause of zeroing.
 inline bool is_for(const KnownRemedy& remedy, Cause cause) {
   return std::find(remedy.causes.begin(), remedy.causes.end(), cause) != remedy.causes.end();
 }
@@ -51,7 +51,7 @@ struct PresentAllocator {
 Variables settings_of(const KnownRemedy& remedy, const PresentAllocator& allocator);
 
 /// Why a remedy can change nothing, whatever the program does: the allocator's version lacks it, it is set already, or
-/// it undoes a setting that `now` does not have. Empty if it can.
+/// it undoes a setting that `now` does not have. Empty if the remedy can change something.
 std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& allocator, const Variables& now);
 
 /// The version of the allocator in a library; empty if it states none.

@@ -230,7 +230,7 @@ struct RecordedProcess {
   KernelMetrics kernel;
   std::uint64_t lost_blocks = 0;
   Count peak_live_bytes;  ///< not in the document
-  /// Bounds of the same, in bytes that were asked for. Not in the document.
+  /// Bounds of peak_live_bytes, in requested bytes. Not in the document.
   std::uint64_t peak_live_at_least_bytes = 0;
   Count peak_live_at_most_bytes;
   std::vector<RecordedThread> threads;
@@ -264,7 +264,7 @@ struct TaxRow {
 struct OtherFaults {
   std::uint64_t faults = 0;
   std::uint64_t estimated_cpu_ns = 0;
-  bool capped = false;  ///< to the CPU time that the causes left: no key
+  bool capped = false;  ///< limited to the CPU time that the causes left; not in the document
   bool noticed = false;
 };
 
@@ -276,10 +276,10 @@ struct NotRecorded {
   bool noticed = false;
 };
 
-/// A use of memory or time that is no cause of zeroing here.
+/// A use of memory or time that does not count as zeroing here.
 enum class Beside { kSharedMemory, kZeroPages, kCopiedInFork, kExit, kThrottled };
 
-/// One such use: it has bytes or a time.
+/// One use of memory or time, with its bytes or its time.
 struct BesideRow {
   Beside what{};
   std::optional<Count> bytes;
@@ -316,7 +316,7 @@ struct Tax {
   std::string advice;
   // Not in the document:
   std::optional<Cause> advice_about;   ///< the cause that costs most, if it takes enough
-  bool advice_is_for_program = false;  ///< the program is to change, not its allocator or environment
+  bool advice_is_for_program = false;  ///< advises to change the program, not its allocator or environment
 };
 
 struct RunResult {

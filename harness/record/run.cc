@@ -100,7 +100,8 @@ Count peak_live_bytes(const ProcessSlot& slot, const RecordArena& arena) {
   return known_if((slot.gaps & kNoUsableSize) == 0, slot.holdings.peak_live_bytes.load(), kNoSizes);
 }
 
-/// The large blocks that the process had at one time; at most those that nobody remembers and all small blocks besides.
+/// Bounds of the peak of live bytes: at least the remembered large blocks, at most also the others and all small
+/// blocks.
 void put_live_bounds(const ProcessSlot& slot, RecordedProcess& process) {
   const Holdings& holdings = slot.holdings;
   process.peak_live_at_least_bytes = holdings.peak_large_live_bytes;
@@ -220,7 +221,7 @@ Count shared_bytes(const ProcessSlot& slot, const RunWatch* watch, const RecordA
   return std::max(is_closed ? closed : 0, look ? less(look->shared_bytes, own) : 0);
 }
 
-/// Of the process that had most: what several have mapped is there once.
+/// The shared memory of the process that had most. A sum would count memory of several processes more than once.
 Count most_shared_bytes(const SeenRun& seen, const RunWatch* watch, const RecordArena& arena) {
   Count most = NotAvailable{"no process was recorded"};
   for (const ProcessSlot* slot : seen.processes()) {
@@ -236,15 +237,15 @@ Count zero_page_bytes(const std::vector<const ProcessSlot*>& processes) {
   std::uint64_t sum = 0;
   for (const ProcessSlot* slot : processes) {
     if (slot->pagemap_method != static_cast<std::uint32_t>(Pagemap::Method::kScan)) {
-      return NotAvailable{"this kernel does not tell them apart (PAGEMAP_SCAN, Linux 6.7)"};
+      return NotAvailable{"this kernel does not report zero pages (PAGEMAP_SCAN, Linux 6.7)"};
     }
     sum += slot->holdings.zero_page_bytes + slot->holdings.live_zero_page_bytes;
   }
   return sum;
 }
 
-/// CPU time of processes after their books were closed: the kernel takes their memory back then. A process that nobody
-/// waited for is in the sum of those that recorded and not in `waited`, so that it makes this less.
+/// CPU time of processes after their books were closed, when the kernel takes their memory back. A process that nobody
+/// waited for makes the result smaller: its own record counts it, and `waited` does not.
 Count exit_ns(const std::vector<const ProcessSlot*>& processes, std::uint64_t waited,
               const std::vector<NotFollowed>& missed) {
   if (!missed.empty()) return NotAvailable{"not all programs of the run recorded their end"};
@@ -273,11 +274,11 @@ BesideRow copied_in_fork(const std::vector<const ProcessSlot*>& processes) {
   if (!forked) return {Beside::kCopiedInFork, std::uint64_t{0}, {}};
   if (pinned == 0) {
     return {Beside::kCopiedInFork,
-            NotAvailable{"fork copies pages that are pinned for a device, and no counter tells"},
+            NotAvailable{"fork copies pages that are pinned for a device, and no counter shows how many"},
             {}};
   }
-  const std::string why = fmt::format(
-      "{} were pinned in the end, and each fork copies what is pinned then, without a fault", format_size(pinned));
+  const std::string why =
+      fmt::format("{} were pinned at the end, and each fork copies pinned pages without a fault", format_size(pinned));
   return {Beside::kCopiedInFork, NotAvailable{why}, {}, pinned >= kLargeBytes};
 }
 

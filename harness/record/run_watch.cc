@@ -43,7 +43,7 @@ std::optional<Resident> resident_bytes(pid_t pid) {
   return any ? std::optional(found) : std::nullopt;
 }
 
-/// Of private mappings of files, pages that are no longer the file's.
+/// Bytes of pages in private mappings of files that are no longer the file's.
 std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
   std::uint64_t pages = 0;
   for (const ProcessMapping& mapping : process_mappings(pid)) {
@@ -160,7 +160,7 @@ bool RunWatch::look_at(const ProcessSlot& head) {
   last.populated_bytes = std::max(last.populated_bytes, held + returned);
   last.held_bytes = std::max(last.held_bytes, held);
   last.shared_bytes = std::max(last.shared_bytes, all->shared);
-  // An exec makes another address space, which another slot has.
+  // An exec makes another address space, which has another slot.
   pagemaps_.forget(pid);
   last.copied_bytes = std::max(last.copied_bytes, file_copies(pagemaps_, pid));
   last.minor_faults = *faults;
@@ -172,8 +172,8 @@ bool RunWatch::is_elsewhere(const ProcessSlot& slot) const {
   return slot.pid_namespace != 0 && pid_namespace_ != 0 && slot.pid_namespace != pid_namespace_;
 }
 
-/// Those of a slot's process: by its PID, or if that is of another namespace, of the first process that became a
-/// program of this name, or was forked, before the slot was made, and that no other slot has.
+/// Finds the counts of a slot's process by its PID. If the PID is of another namespace, takes the first process without
+/// a slot that fits. A process fits if it executed a program of this name, or was forked, before the slot was made.
 void RunWatch::claim(const ProcessSlot& head) {
   const SlotKey key{head.pid_namespace, head.pid};
   if (claimed_.contains(key)) return;

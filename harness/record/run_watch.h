@@ -28,8 +28,8 @@ struct ProcessCounts {
   std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC
   std::vector<std::int64_t> execs;  ///< when it became another program
   std::string name;  ///< the first 15 bytes of the last one's; its parent's where it is a child of fork alone
-  std::vector<std::string> names;  ///< all that it had
-  bool mapped = true;              ///< code, since its last exec
+  std::vector<std::string> names;  ///< all names that it had
+  bool mapped = true;              ///< it has mapped code since its last exec
   bool rights_changed = false;     ///< by its last exec: the kernel counts neither this program nor what it starts
   std::optional<std::uint64_t> minor_faults;  ///< of its threads that ended; nothing if the kernel said none
   std::uint64_t cpu_ns = 0;
@@ -41,7 +41,7 @@ struct ProcessLook {
   std::uint64_t populated_bytes = 0;  ///< the most that it held and had returned
   std::uint64_t held_bytes = 0;       ///< the most that it held
   std::uint64_t shared_bytes = 0;     ///< the most that it had mapped of shared memory
-  std::uint64_t copied_bytes = 0;     ///< of both: copies of pages of private file mappings
+  std::uint64_t copied_bytes = 0;     ///< of populated_bytes and held_bytes: copies of pages of private file mappings
   std::uint64_t minor_faults = 0;
   std::int64_t cpu_ns = 0;
 };
@@ -70,7 +70,8 @@ class RunWatch {
   [[nodiscard]] const Measured<std::uint64_t>& throttled_ns() const { return throttled_ns_; }
   /// In the order of their beginning.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
-  /// That of a process that has its PID in another namespace is found by its name, and by when it began.
+  /// The kernel's counts of a slot's process. A process whose PID is of another namespace is found by its name and
+  /// beginning.
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const;
   /// The PID here of a slot's process; 0 if it is unknown.
   [[nodiscard]] pid_t pid(const ProcessSlot& slot) const;
@@ -97,8 +98,8 @@ class RunWatch {
   std::vector<TaskEvent> events_;
   std::vector<ProcessCounts> processes_;
   std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< the last index is the process that has the PID now
+  using SlotKey = std::pair<std::uint64_t, pid_t>;    ///< PID namespace, and PID in it
   /// A slot of the arena. `over`: its process has ended.
-  using SlotKey = std::pair<std::uint64_t, pid_t>;  ///< PID namespace, and PID in it
   struct Head {
     const ProcessSlot* slot = nullptr;
     bool over = false;

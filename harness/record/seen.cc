@@ -16,13 +16,13 @@ constexpr const char* kTooManyFaults =
     "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
     "C library): too many page faults populated nothing that was seen";
 constexpr const char* kShared =
-    "it has shared memory: which of its page faults had the kernel zero some of that is unknown";
+    "it has shared memory, and which of its page faults zeroed some of that memory is unknown";
 
-/// The kernel's own count of page faults beside what they are known to have populated, since the process is watched.
+/// Page faults by the kernel's own count since the process is watched, beside those that populated known memory.
 struct Faults {
-  std::uint64_t other = 0;       ///< more than that
-  std::uint64_t in_pieces = 0;   ///< bytes that came in pieces larger than a page, at most, beside its huge pages
-  std::uint64_t explicable = 0;  ///< of the others: pages that were read before they were written, files, forks
+  std::uint64_t other = 0;       ///< faults that populated no known memory
+  std::uint64_t in_pieces = 0;   ///< at most, bytes that came in pieces larger than a page, beside its huge pages
+  std::uint64_t explicable = 0;  ///< the most of `other` that has a reason: reads before writes, files, forks
 };
 
 Faults faults_beside(const Holdings& holdings, std::optional<std::uint64_t> huge) {
@@ -83,7 +83,8 @@ SeenRun::SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch
   for (const ProcessSlot* slot : processes_) kernel_[slot] = kernel_of(*slot);
 }
 
-/// Unless what a process held when its recording was opened is known, it was no more than its faults populated.
+/// Bytes that a process held when its recording was opened. If they are unknown, it held at most the pages of its
+/// faults.
 std::uint64_t SeenRun::at_open_bytes(const ProcessSlot& slot) {
   if (slot.forked != 0) return 0;
   const Holdings& holdings = slot.holdings;
@@ -167,7 +168,7 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   // An ordinary user's counts lack the faults in the kernel.
   const ProcessCounts* const counted = counts(slot);
   if (counted != nullptr && is_last(slot)) faults = std::max(faults, counted->minor_faults.value_or(0));
-  // Unless a process was looked at, it is unknown which of its pages were zeroed, and which copied from files.
+  // Without a look at the process, it is unknown which of its pages were zeroed and which were copied from files.
   const bool looked = look.populated_bytes != 0 || holdings.closed != 0;
   const std::uint64_t copied = std::max<std::uint64_t>(look.copied_bytes, holdings.copied_bytes);
   part.zeroed = looked ? less(populated, holdings.at_open_bytes + copied)

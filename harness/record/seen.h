@@ -22,7 +22,7 @@ class SeenRun {
   /// that it held and had returned when it was last looked at; the most is a page for each fault since it began to be
   /// recorded, all that it held then, and whatever anybody on this machine had populated in larger pieces meanwhile.
   [[nodiscard]] const KernelPart& kernel(const ProcessSlot& slot) const { return kernel_.at(&slot); }
-  /// Its PID here: 0 if that is unknown.
+  /// The process's PID here; 0 if that is unknown.
   [[nodiscard]] pid_t pid(const ProcessSlot& slot) const { return watch_ != nullptr ? watch_->pid(slot) : slot.pid; }
   /// CPU time of a process, as far as it was seen; in nanoseconds. `sum`: of its threads.
   [[nodiscard]] std::uint64_t cpu_ns(const ProcessSlot& slot, const Tally& sum) const;

@@ -14,7 +14,7 @@
 namespace zerotax::record {
 namespace {
 
-/// Variables that hold a list of settings, what stands between two of them, and within one.
+/// A variable that holds a list of settings, with the separators between two settings and within one.
 struct List {
   std::string_view variable;
   char between;
@@ -37,7 +37,7 @@ const List* list_of(const std::string& variable) {
   return found == std::end(kLists) ? nullptr : found;
 }
 
-/// "0" is "off", "no" and "0.0".
+/// Whether two values mean the same: "0" equals "off", "no" and "0.0".
 bool is_same_value(const std::string& one, const std::string& other) {
   if (one == other) return true;
   const auto number = [](const std::string& text) -> std::optional<double> {
@@ -88,7 +88,7 @@ Variables variables_in(std::istream& text) {
   return found;
 }
 
-/// The settings as `now` takes them: a variable of glibc's allocator as its tunable, if `now` sets that.
+/// The settings as a program with `now` reads them: a variable of glibc's allocator as its tunable, if `now` sets that.
 Variables as_read(const Variables& now, const Variables& env) {
   const std::string* tunables = variable_in(now, kTunablesVariable);
   if (tunables == nullptr) return env;

@@ -46,7 +46,7 @@ NamedFrame frame_of(const Place& place, Symbols& symbols) {
                                 : frame_of_script({place.function, place.file, place.line});
 }
 
-/// Redundant bytes of the stores that were not examined, by those at the same site that were.
+/// An estimate of the redundant bytes in stores that were not examined, from the examined stores at the same site.
 std::uint64_t likely_redundant(const Site& site) {
   const double examined = as_double(less(site.zeroed_bytes, site.unexamined_bytes));
   return examined == 0 ? 0

@@ -51,7 +51,7 @@ std::string totals(const Totals& sum) {
 std::string remarks(const Record& record) {
   const Totals& sum = record.totals;
   std::string text = "\n";
-  // No share of the CPU time: the causes have that, without the faults.
+  // The share is of wall time: shares of CPU time are the causes', without the faults.
   if (sum.share_of_wall) {
     text += wrap(fmt::format(
         "Stores of zeros of {} and more, with the faults in them, took up to {} of the run's wall time on one thread. "
@@ -106,7 +106,7 @@ void add_site(Table& table, const RecordedSite& site) {
     return bytes == 0 ? "" : (sampled ? "~" : "") + format_size(bytes);
   };
   const SampledSite& sampled = site.sampled;
-  // Of small calls there are samples alone.
+  // Small calls are only sampled.
   const std::uint64_t calls = site.calls + sampled.calls.value_or(0);
   table.add({kind_text(site.kind), calls == 0 ? "" : (sampled.calls ? "~" : "") + format_count(calls),
              size(sampled.zeroed_bytes != 0, site.all_zeroed_bytes()),

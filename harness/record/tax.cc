@@ -159,7 +159,7 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
     }
     row.estimated = !sampled;
     if (!sampled) return;
-    // By bytes: where no sample hit a fault, the interval does not end at 0.
+    // The interval is divided by bytes, so that it does not end at 0 where no sample hit a fault.
     std::array<std::uint64_t, 2> ends = sampled->interval_ns;
     for (std::uint64_t& end : ends) {
       const std::uint64_t refilled = part_of(end, kernel.refilled, kernel.zeroed);
@@ -229,8 +229,9 @@ std::string why_not(const std::vector<TaxRow>& rows) {
   return worst == nullptr ? "" : worst->cpu_ns.why();
 }
 
-/// The ends of the intervals of what was sampled, with the rest; nothing where nothing was. Too wide rather than too
-/// narrow, because not all samples err in the same direction.
+/// Puts the interval of the sum: ends of intervals where rows were sampled, and the least of other rows. The interval
+/// is too wide rather than too narrow, because not all samples err in the same direction. Puts nothing if no row was
+/// sampled.
 void put_interval(Tax& tax) {
   std::array<std::uint64_t, 2> sum{};
   bool any = false;
@@ -280,16 +281,16 @@ bool misses_programs(const Tax& tax) {
   return !missed || as_double(*missed) >= kNoticed * as_double(*missed + tax.cpu_ns + tax.recorder_cpu_ns);
 }
 
-/// The most that a row may have cost; of one that was sampled, the figure itself.
+/// The most that a row may have cost; for a sampled row, the estimate itself.
 std::uint64_t cost_of(const TaxRow& row) { return std::max(row.at_least_cpu_ns, most_of(row).value_or(0)); }
 
-/// The bounds of a row: of one that was sampled, its interval.
+/// The bounds of a row; for a sampled row, its interval.
 Bounds certain_bounds(const TaxRow& row) {
   if (row.cpu_interval_ns) return {row.cpu_interval_ns->front(), row.cpu_interval_ns->back()};
   return {row.at_least_cpu_ns, most_of(row)};
 }
 
-/// Samples leave open whether a row takes as much as makes it worth anybody's time.
+/// Whether samples leave open if a row takes enough time to matter (kNoticed).
 bool is_open(const Tax& tax, const TaxRow& row) {
   if (!row.cpu_interval_ns) return false;
   const auto [least, most] = *row.cpu_interval_ns;
@@ -312,13 +313,12 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
   if (open == nullptr) return "";
   const auto [least, most] = *open->cpu_interval_ns;
   return fmt::format(
-      "No verdict: samples leave open whether a cause of zeroing takes 1 % of the CPU time: one takes {} to {}. To "
-      "know, "
-      "{}.",
+      "No verdict: samples leave open whether a cause of zeroing takes 1 % of the CPU time (one takes {} to {}). To "
+      "know, {}.",
       format_percent(share_of_cpu(tax, least)), format_percent(share_of_cpu(tax, most)), input.outside->longer);
 }
 
-/// What to try next, in one sentence, where no cause takes enough; else puts the row that cost most, or may have.
+/// The advice in one sentence if no cause takes enough time. Otherwise empty, and puts the cause of the costliest row.
 std::string advice_of(Tax& tax, const TaxInput& input) {
   const auto worst = std::max_element(tax.rows.begin(), tax.rows.end(),
                                       [](const TaxRow& a, const TaxRow& b) { return cost_of(a) < cost_of(b); });
@@ -332,7 +332,7 @@ std::string advice_of(Tax& tax, const TaxInput& input) {
   }
   if (!noticed && tax.other_faults.noticed) {
     return fmt::format(
-        "No cause of zeroing that was seen takes 1 % of the CPU time, but {} page faults are of other kinds: files, "
+        "No cause of zeroing that was seen takes 1 % of the CPU time. But {} page faults are of other kinds: files, "
         "copies after a fork, shared memory, memory returned by a way that was not seen. They may take {}{}. Try next: "
         "zerotax cow -- COMMAND, which tells them apart.",
         format_count(tax.other_faults.faults), tax.other_faults.capped ? "up to " : "",
@@ -364,13 +364,13 @@ bool is_worth_advice(const Tax& tax) {
 
 namespace {
 
-/// No sum of times that too few samples say nothing of, be they all 0.
+/// Makes the sums of times unknown if too few samples were taken, even if all times are 0.
 void withhold(Tax& tax, const std::string& why) {
   tax.zeroing_cpu_ns = tax.kernel_cpu_ns = NotAvailable{why};
   tax.share_of_cpu = NotAvailable{why};
 }
 
-/// Of the CPU time that the causes of zeroing leave: no fault is paid twice.
+/// Puts the cost of other faults, at most the CPU time that the causes of zeroing leave: no fault is paid twice.
 void put_other_faults(Tax& tax, const TaxInput& input, double ns_per_byte) {
   OtherFaults& other = tax.other_faults;
   other.faults = less(input.kernel.minor_faults, input.kernel.faults);
@@ -381,14 +381,14 @@ void put_other_faults(Tax& tax, const TaxInput& input, double ns_per_byte) {
   other.noticed = share_of_cpu(tax, other.estimated_cpu_ns) >= kNoticed;
 }
 
-/// Measured by the clocks of threads: the program took at least that.
+/// The time measured by the clocks of threads, which is the least that the program took.
 std::uint64_t measured_ns(const Tax& tax) {
   std::uint64_t sum = 0;
   for (const TaxRow& row : tax.rows) sum += row.estimated ? 0 : row.at_least_cpu_ns;
   return sum;
 }
 
-/// Bytes are compared with those that the program held, times with its CPU time.
+/// Compares bytes with those that the program held, and times with its CPU time.
 void put_beside(Tax& tax, const TaxInput& input) {
   tax.beside = input.beside;
   for (BesideRow& row : *tax.beside) {

@@ -22,8 +22,8 @@ struct OutsideTimes {
   Measured<SampledTime> returning;
   Count returned_bytes;
   Measured<SampledTime> stores;  ///< of zeros, without the faults in them
-  std::string too_few;           ///< why so few samples say nothing of times; empty: they are enough
-  std::string longer;            ///< how to get more of them, as words of an order
+  std::string too_few;           ///< why there are too few samples for any time; empty: there are enough
+  std::string longer;            ///< how to get more samples, as words of an order
   std::uint64_t user_ns = 0;     ///< that stores took at most, and
   std::uint64_t system_ns = 0;   ///< returning memory, where they are not sampled
 };
@@ -36,12 +36,12 @@ struct TaxInput {
   std::string stores_unseen = {};  ///< why an allocator's stores of zeros were not seen; empty if they were
   NotRecorded not_recorded = {};   ///< its CPU time is in no share
   const OutsideTimes* outside = nullptr;
-  std::vector<BesideRow> beside = {};  ///< what is known of each; make_tax() says which are worth a word
+  std::vector<BesideRow> beside = {};  ///< all that is known; make_tax() marks the rows that matter
 };
 
 /// All but `timing_changed`, `kernel_unknown_processes` and the advice about the cause `advice_about`. Stores are timed
-/// by the clock of their thread, less the faults in them, which are the kernel's. One figure stands for a least and a
-/// most that are within a fiftieth, or 1 % of the CPU time.
+/// by the clock of their thread, less the faults in them, which are the kernel's. A least and a most that differ by
+/// less than a fiftieth, or 1 % of the CPU time, become one number.
 Tax make_tax(const TaxInput& input, const FaultCost& cost);
 
 /// Of the program's CPU time.

@@ -91,7 +91,7 @@ std::string notes(const Tax& tax) {
   return text;
 }
 
-/// What the causes do not contain, as far as it is worth a word.
+/// The table of noticed uses beside zeroing, which the causes do not contain.
 std::string beside_text(const Tax& tax) {
   if (!tax.beside) return "";
   constexpr const char* kWords[] = {"shared memory, not counted", "zero pages: read, unwritten", "copied inside fork",
@@ -111,7 +111,7 @@ std::string beside_text(const Tax& tax) {
   return table.empty() ? "" : "\n" + table.text() + unknown;
 }
 
-/// " (95 %: 20 % to 45 %)" where it rests on samples.
+/// " (95 %: 20 % to 45 %)" if the sum rests on samples.
 std::string sampled_words(const Tax& tax) {
   if (!tax.zeroing_cpu_interval_ns) return "";
   const auto [least, most] = *tax.zeroing_cpu_interval_ns;

@@ -167,7 +167,7 @@ std::optional<fs::path> folder_of(const std::optional<std::string>& library) {
 /// What was built for an older C library runs with a newer one, and the probe was built with this system's.
 bool is_newer(const About& about) { return version_pair(about.libc_version) > version_pair(::gnu_get_libc_version()); }
 
-/// What a library lacks where this system's loader preloads it, as the loader says; empty if it lacks nothing. With
+/// Why this system's loader cannot preload a library, in the loader's words; empty if it can. With
 /// LD_TRACE_LOADED_OBJECTS the loader binds every symbol, and runs no code of the library (ld.so(8)).
 std::string why_not_loaded_here(const std::string& library) {
   // Another C library fits its own loader alone.

@@ -29,8 +29,8 @@ struct DebianPackage {
 /// Throws UsageError for what is no name of a package, and MachineError as debian_library does.
 std::optional<DebianPackage> find_debian_package(const std::string& release, const std::vector<std::string>& names);
 
-/// Throws UsageError for a library of such a package that a program cannot have preloaded: it needs a newer C library
-/// than this system's, which programs are run with, by what this system's loader says of its symbols.
+/// Throws UsageError for a library of such a package that a program cannot have preloaded. By what this system's loader
+/// says of its symbols, the library needs a newer C library than this system's, with which programs run.
 void check_loads_here(const std::optional<std::string>& library);
 
 /// A library of such a package that may need a newer C library than this system's: the command's program is then run

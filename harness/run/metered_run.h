@@ -25,7 +25,7 @@ struct MeteredCommand {
   std::chrono::milliseconds timeout{60'000};
   bool fixed_layout = false;       ///< as os/child.h has it
   bool sum_memory = false;         ///< sample all of its processes together: for the limit, and for peak_bytes
-  std::uint64_t memory_limit = 0;  ///< bytes that they may have together; 0: no limit
+  std::uint64_t memory_limit = 0;  ///< bytes that all its processes may have together; 0: no limit
 };
 
 /// How it ended, and what it used with all of its descendants.
@@ -46,9 +46,8 @@ struct MeteredRun {
   int pid = 0;
 };
 
-/// Runs it to its end; kills it, and whatever it started, at the timeout, beyond its memory, and when a signal asks for
-/// an end. `watch` is
-/// called while it runs. Nothing of it is left running. Not for several threads.
+/// Runs the command to its end. Kills it, and whatever it started, at the timeout, beyond its memory, and when a signal
+/// asks for an end. Calls `watch` while the command runs. Leaves nothing of it running. Not for several threads.
 MeteredRun run_metered(const MeteredCommand& command, const std::function<void()>& watch = {});
 
 /// "ok", "exit status 1", "killed by SIGABRT": how a program ended.
@@ -57,7 +56,7 @@ std::string end_text(bool exited, int code);
 /// A hash of what is in a file: FNV-1a of words of eight bytes, and of the length.
 std::uint64_t hash_of_file(const std::string& path);
 
-/// The first and the last line of a file that is not empty, at most 200 bytes of it.
+/// The first and the last non-empty line of a file, at most 200 bytes of each.
 std::string first_line_of_file(const std::string& path);
 std::string last_line_of_file(const std::string& path);
 

@@ -61,7 +61,7 @@ void Progress::advance(double weight) {
 }
 
 std::string Progress::estimate() const {
-  // Too little done to extrapolate from, or nobody knows what follows.
+  // Too little is done to extrapolate from, or the total is unknown.
   if (grew_ || done_weight_ < weight_ * 0.01) return "";
   // The item at work counts down from then on; once it has taken longer than all that was expected, nothing is known.
   const std::chrono::duration<double> worked = advanced_ - start_;

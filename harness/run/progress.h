@@ -45,7 +45,7 @@ class Progress {
   bool terminal_;
   std::string now_;
   bool drawn_ = false;
-  bool grew_ = false;  ///< after a total was shown: none is shown any more
+  bool grew_ = false;  ///< the total grew after it was shown: no total is shown any more
   bool wiped_ = true;  ///< something else may stand there now: nothing is drawn until show()
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point advanced_;  ///< when the last item was done

@@ -10,7 +10,8 @@
 namespace zerotax {
 namespace {
 
-/// At most one part in so many of the time goes into samples, and into walks of page tables: 10 ms for each GiB.
+/// At most one part in kShare of the time goes into samples, and one in kWalkShare into walks of page tables (10 ms for
+/// each GiB).
 constexpr std::int64_t kShare = 10;
 constexpr std::int64_t kWalkShare = 4;
 
@@ -38,7 +39,7 @@ std::vector<pid_t> TreeMemory::processes(pid_t meter) {
 bool TreeMemory::sample(pid_t meter) {
   const std::int64_t began = monotonic_ns();
   if (began < next_ns_) return true;
-  // Of CPU time: on a busy machine a sample waits, but costs no more.
+  // The share is of CPU time: on a busy machine a sample waits, but costs no more.
   const std::int64_t cpu = thread_cpu_ns();
   const std::vector<pid_t> found = processes(meter);
   // Each page counts in full in this sum: no other sum is larger.

@@ -10,15 +10,15 @@ namespace zerotax {
 /// The memory of the processes that a meter runs, sampled while they run: the largest sum at one time.
 class TreeMemory {
  public:
-  /// `limit` in bytes; 0: none. `clients`: the meter's children that lead sessions, but for the first, are left out.
+  /// `limit` in bytes; 0: none. `clients`: leaves out the meter's children that lead sessions, except the first.
   TreeMemory(std::uint64_t limit, bool clients) : limit_(limit), clients_(clients) {}
 
-  /// Takes a sample of the descendants of a meter. Cheap while there is one process, or while the sum cannot be a new
-  /// peak. Returns false if they have more than the limit.
+  /// Takes a sample of the descendants of a meter. A sample is cheap while there is one process, or while the sum
+  /// cannot be a new peak. Returns false if the descendants have more than the limit.
   bool sample(pid_t meter);
 
-  /// In bytes. A page that several processes map counts once (PSS) where that can be read, else each time. 0 unless
-  /// there were two processes at one time: the kernel keeps the peak of a single one exactly.
+  /// The peak in bytes; 0 unless two processes ran at one time, as the kernel keeps the peak of a single process
+  /// exactly. A page that several processes map counts once (PSS) where that can be read, else each time.
   [[nodiscard]] std::uint64_t peak_of_several() const { return peak_of_several_; }
 
  private:

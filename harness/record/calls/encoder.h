@@ -37,16 +37,17 @@ class CallEncoder {
   /// Ends the calls: writes the remaining events, and forgets the blocks.
   void finish();
 
-  /// Pages of live blocks, as someone outside the process saw them.
+  /// Pages of live blocks, as seen from outside the process.
   using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< first page, pages
   struct Look {
     std::uint64_t address = 0;
     std::uint64_t block = 0;
     Ranges ranges;
   };
-  /// The live blocks whose pages a recording has, as ranges of memory: large ones, and the program's own mappings.
+  /// The live blocks whose pages a recording has, with their ranges of memory: large blocks, and the program's own
+  /// mappings.
   [[nodiscard]] std::vector<std::pair<Look, AddressRange>> paged() const;
-  /// Writes what was seen of blocks that still live. Before finish().
+  /// Writes the looks at blocks that still live. Call this before finish().
   void note_looks(std::vector<Look> looks);
   /// Bytes that the program's mappings take here. shared_array_bytes counts its blocks, and the copies of both.
   [[nodiscard]] std::size_t mapping_bytes() const;
@@ -66,7 +67,7 @@ class CallEncoder {
     std::uint64_t newest = 0;  ///< the address of its newest block, and its bytes
     std::uint64_t newest_bytes = 0;
     std::uint64_t growing = 0;        ///< the address of a block inside realloc
-    std::uint64_t growing_bytes = 0;  ///< of a large one
+    std::uint64_t growing_bytes = 0;  ///< of that block, if it is large
     std::optional<std::uint64_t> growing_block;
   };
 
@@ -105,7 +106,7 @@ class CallEncoder {
     std::optional<State> state;
   };
 
-  /// In AddressMap, of a block that is in Mappings::large.
+  /// A bit of the block in AddressMap, set if the block is in Mappings::large.
   static constexpr std::uint64_t kIsLarge = std::uint64_t{1} << 63;
   [[nodiscard]] std::uint64_t age(std::uint64_t block) const { return now_.blocks - 1 - (block & ~kIsLarge); }
   std::optional<std::uint64_t> take(std::uint64_t address);

@@ -154,20 +154,20 @@ void CallsRecording::end_process(std::size_t index) {
   if (!process.encoder || std::exchange(process.over, true)) return;
   if (!limited_) {
     process.known = process.stream->ended != 0;
-    // Of one that was killed, some are known.
+    // The last look at a killed process saw some of its pages.
     if (!process.known) process.encoder->note_looks(std::exchange(process.looks, {}));
   }
   process.encoder->finish();
   flush(index);
 }
 
-/// Whether its process runs another program by now, or is another's.
+/// Whether its process runs another program by now, or its PID belongs to another process.
 bool CallsRecording::is_replaced(std::size_t index) const {
   const auto begin = processes_.begin() + static_cast<std::ptrdiff_t>(index) + 1;
   return std::any_of(begin, processes_.end(), [&](const Process& other) { return other.pid == processes_[index].pid; });
 }
 
-/// Sees which pages of a process's live blocks are populated. False if its memory is gone, or may not be looked at.
+/// Finds which pages of a process's live blocks are populated. Returns false if its memory is gone, or not readable.
 bool CallsRecording::look_at(std::size_t index) {
   Process& process = processes_[index];
   if (!process.encoder || process.over || process.stream->ended != 0 || is_replaced(index)) return false;

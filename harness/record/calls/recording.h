@@ -53,7 +53,7 @@ class CallsRecording {
     std::optional<CallEncoder> encoder = {};  ///< nothing until the parent has reached the fork
     std::uint64_t next_ticket = 0;
     std::vector<Ring> rings = {};
-    std::vector<CallEncoder::Look> looks = {};  ///< at its live blocks, the last time
+    std::vector<CallEncoder::Look> looks = {};  ///< the last ones at its live blocks
     bool known = false;                         ///< the pages of its live blocks are in the events
     bool over = false;                          ///< the process has ended, and all of its calls are encoded
     std::uint64_t bad = 0;                      ///< number of rings whose contents no thread can have written

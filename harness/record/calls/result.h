@@ -27,9 +27,9 @@ struct CallsProcess {
   std::uint64_t lost_threads = 0;
   std::uint64_t image_zeroed_bytes = 0;  ///< of data and the first thread's stack: by the kernel
   std::uint64_t image_copied_bytes = 0;  ///< of its files' data that it wrote to
-  /// Whether the pages of blocks that never ended are known. They are not if the end of the process was not seen.
+  /// Whether the pages of blocks that never ended are known: false if the end of the process was not seen.
   std::optional<bool> pages_known;
-  std::optional<std::uint64_t> zeroed_at_most_bytes;  ///< by the kernel for it, where they are not
+  std::optional<std::uint64_t> zeroed_at_most_bytes;  ///< by the kernel for the process, if they are not known
 };
 
 /// What the recorded run counted, all processes together: replay under the same allocator must count the same.

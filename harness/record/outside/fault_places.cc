@@ -46,7 +46,7 @@ void FaultPlaces::change(const PerfEvent& event) {
       sharing_.erase(pid);
       return;
     case PerfEvent::Kind::kExit:
-      // Its first thread may end before others.
+      // The first thread of a process may end before others.
       if (event.pid != event.tid || is_running(pid)) return;
       spaces_.erase(pid);
       space_read_ns_.erase(pid);

@@ -116,8 +116,8 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   watched_[pid] = std::move(watched);
 }
 
-/// It has become another program: what it held before is gone. `old_bytes`: populated since the last look, and not held
-/// now, so that the program before may have grown by it.
+/// The process has become another program: the old one's memory is gone. `old_bytes` were populated since the last look
+/// and are not held now, so that the old program may have grown by them.
 void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched, std::uint64_t old_bytes) {
   watched.grown_before = process.grown;
   watched.grown_at_most_before = process.grown_at_most + old_bytes;
@@ -132,12 +132,12 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
                                 const ProcessFacts& facts) {
   const std::uint64_t faults = process.faults - process.looked_faults;
   process.looked_faults = process.faults;
-  // Between two looks it held no more than it had then, and what its faults populated since; and the kernel keeps the
-  // most that was ever resident.
+  // Between two looks a process held at most the earlier look's bytes and those that its faults populated since. The
+  // kernel keeps the most that was ever resident.
   watched.huge = watched.huge || less(parts.anonymous, process.held) > faults * page_bytes();
   const std::uint64_t populated = faults * (watched.huge ? huge_page_bytes() : page_bytes());
   // The most that was ever resident never falls, but by some pages that CPUs have not added up yet.
-  // Neither its program nor its stack is shown while it executes another, or exits.
+  // /proc shows neither program nor stack of a process while it executes another program, or exits.
   const std::string program = process_program(process.pid);
   if (process.executable.empty()) process.executable = program;
   const auto differ = [](const auto& one, const auto& other, const auto& unknown) {
@@ -190,7 +190,7 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
   if (const auto parts = resident_parts(process.pid)) {
     note_memory(process, watched, *parts, *facts);
   } else if (watched.growths.empty() || watched.growths.back().to_ns != UINT64_MAX) {
-    // It exits, and its memory is gone: by how much it grew since the last look is unknown, and may be all.
+    // The process exits, and its memory is gone. Its growth since the last look is unknown, and may be all of it.
     watched.growths.push_back({static_cast<std::uint64_t>(watched.memory_ns), UINT64_MAX, UINT64_MAX});
   }
   process.user_ns = facts->user_ns - watched.user_before_ns;

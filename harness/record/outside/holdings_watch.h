@@ -31,8 +31,8 @@ struct HeldProcess {
   std::int64_t last_ns = 0;
   std::int64_t user_ns = 0;  ///< CPU time between them, by ticks
   std::int64_t system_ns = 0;
-  std::uint64_t faults = 0;         ///< minor ones, between them
-  std::uint64_t looked_faults = 0;  ///< of those: by the last look that found its memory
+  std::uint64_t faults = 0;         ///< minor ones, between the two looks
+  std::uint64_t looked_faults = 0;  ///< of `faults`: by the last look that found its memory
   // Anonymous memory, swapped pages among it, in bytes.
   std::uint64_t held = 0;           ///< at the last look
   std::uint64_t begin = 0;          ///< at the first one

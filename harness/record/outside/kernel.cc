@@ -97,8 +97,8 @@ void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked)
   part.why_not = data.denied.empty() ? "no page fault was sampled" : data.denied.substr(0, data.denied.find(';'));
 }
 
-/// The faults of a process whose exec changed its rights, and of what it starts, are known from /proc alone, which
-/// lacks processes that ended before a look.
+/// Bounds the faults of a process whose exec changed its rights, and of its descendants. Only /proc shows these faults,
+/// and lacks processes that ended before a look.
 void bound_uncounted(OutsideKernel& kernel, const OutsideData& data) {
   KernelPart& part = kernel.part;
   const bool any_runs =
@@ -151,7 +151,7 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   const std::uint64_t most = less(part.zeroed, looked.grown);
   part.refilled =
       std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
-  // Unless all faults are known, processes that ended before a look may have populated all of it.
+  // Unless all faults are known, processes that ended before a look may have populated all zeroed bytes.
   kernel.refilled_interval = {part.faults_known ? least : 0, most};
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;

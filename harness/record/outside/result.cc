@@ -62,7 +62,7 @@ bool names_kernel(const OutsideData& data) {
   return sees_kernel(data) && data.profile.knows_kernel_names && data.cpu.all != 0;
 }
 
-/// Of fewer samples nothing follows: if none of 50 saw a cause, that cause may still take 7 % of the time.
+/// Fewer samples prove nothing: a cause that none of 50 samples saw may still take 7 % of the time.
 constexpr std::uint64_t kFewestSamples = 50;
 /// The least CPU time that is divided by the kernel's ticks, where nothing is sampled.
 constexpr std::int64_t kLeastTickedNs = 500'000'000;
@@ -74,24 +74,23 @@ std::int64_t all_ns(const OutsideData& data) { return data.user_ns + data.system
 /// Why too little CPU time was seen for any verdict; empty if it was enough.
 std::string too_few(const OutsideData& data) {
   if (data.denied.empty() && data.cpu.all < kFewestSamples) {
-    return fmt::format("too few samples: {} of CPU time, and a verdict takes {}", format_count(data.cpu.all),
+    return fmt::format("too few samples: {} of CPU time, and a verdict needs {}", format_count(data.cpu.all),
                        kFewestSamples);
   }
   if (data.denied.empty() || is_started(data) || all_ns(data) >= kLeastTickedNs) return "";
-  return fmt::format("too little CPU time: {}, and a verdict without samples takes {}",
+  return fmt::format("too little CPU time: {}, and a verdict without samples needs {}",
                      format_ns(as_double(static_cast<std::uint64_t>(all_ns(data)))),
                      format_ns(as_double(kLeastTickedNs)));
 }
 
-/// How to see more of it: so that twice the fewest samples come, or four times as many as did, which halves an
-/// interval.
+/// How to get more samples: twice the fewest, or four times as many as there were, which halves an interval.
 std::string see_longer(const OutsideData& data) {
   const double seen = data.denied.empty()
                           ? as_double(std::max<std::uint64_t>(1, data.cpu.all)) / kFewestSamples
                           : as_double(static_cast<std::uint64_t>(std::max<std::int64_t>(10'000'000, all_ns(data)))) /
                                 as_double(kLeastTickedNs);
   const double times = seen < 1 ? std::max(2.0, 2 / seen) : 4;
-  if (is_started(data)) return fmt::format("give it about {:.0f} times the work", std::ceil(times));
+  if (is_started(data)) return fmt::format("give the program about {:.0f} times the work", std::ceil(times));
   const double seconds = std::max(1.0, times * static_cast<double>(data.wall_ns) / 1e9);
   const double digits = std::pow(10, std::max(0.0, std::floor(std::log10(seconds)) - 1));
   return fmt::format("watch for about {:.0f} s (--seconds)", std::ceil(seconds / digits) * digits);
@@ -201,7 +200,7 @@ void add_scope_notes(const OutsideData& data, std::vector<std::string>& notes) {
   }
 }
 
-/// Of the processes that a watched one had started.
+/// The processes that a watched one had started, and that still run.
 std::vector<pid_t> running_on(const OutsideData& data) {
   std::set<pid_t> running(data.profile.running.begin(), data.profile.running.end());
   for (const auto& [pid, held] : data.processes) {
@@ -265,7 +264,7 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   return outside;
 }
 
-/// Divided among those who have it mapped: the sum counts each page once.
+/// Shared memory, with each page divided among the processes that map it: the sum counts each page once.
 Count shared_bytes(const OutsideData& data) {
   std::uint64_t sum = 0;
   for (const auto& [pid, process] : data.processes) {
@@ -280,7 +279,7 @@ std::vector<BesideRow> beside_of(const OutsideData& data) {
   const NotAvailable inside{kInside};
   return {{Beside::kSharedMemory, shared_bytes(data), {}},
           {Beside::kZeroPages, Count(inside), {}},
-          {Beside::kCopiedInFork, Count(NotAvailable{"no counter tells"}), {}},
+          {Beside::kCopiedInFork, Count(NotAvailable{"no counter shows it"}), {}},
           {Beside::kExit, {}, Count(inside)},
           {Beside::kThrottled, {}, data.throttled_ns}};
 }

@@ -53,7 +53,7 @@ struct OutsideData {
   std::uint64_t faults_before_exec = 0;                    ///< of `run`: not the program's
   Count throttled_ns = NotAvailable{"several processes"};  ///< for which a CPU quota stopped its control group
   std::uint64_t huge_bytes = 0;  ///< populated in huge pages by whatever ran on this machine meanwhile
-  std::string denied;            ///< why nothing was sampled; empty: it was
+  std::string denied;            ///< why nothing was sampled; empty: samples were taken
   ProfileData profile;
   CpuSamples cpu;
   std::vector<FaultPlace> places;

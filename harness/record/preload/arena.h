@@ -163,7 +163,7 @@ struct Tally {
   /// Populated bytes under madvise(MADV_FREE): the kernel takes them when it needs memory.
   std::uint64_t offered_bytes;
   FilledRow filled[kClasses];  ///< by the size asked for
-  /// Of cost[kByHand]: in blocks of more than malloc's alignment.
+  /// Bytes of cost[kByHand] in blocks of more than malloc's alignment.
   std::uint64_t aligned_by_hand_bytes;
 
   void add(const Tally& more) {
@@ -237,12 +237,12 @@ struct Site {
   std::uint32_t padding;
   std::uint64_t frames[kFrames];  ///< innermost first: index of the module in the upper 16 bits, address within it
   std::atomic<std::uint64_t> calls;
-  std::atomic<std::uint64_t> sampled_calls;  ///< more of them, by samples (site_weight)
+  std::atomic<std::uint64_t> sampled_calls;  ///< further calls, estimated by samples (site_weight)
   std::atomic<std::uint64_t> requested_bytes;
   std::atomic<std::uint64_t> zeroed_bytes;
   std::atomic<std::uint64_t> redundant_bytes;
   std::atomic<std::uint64_t> unexamined_bytes;  ///< of zeroed_bytes: in large stores whose contents nobody looked at
-  std::atomic<std::uint64_t> sampled_clears_bytes;  ///< zeroed by sampled_calls, of which nobody looked at contents
+  std::atomic<std::uint64_t> sampled_clears_bytes;  ///< zeroed by sampled_calls; their contents were not looked at
   std::atomic<std::uint64_t> zero_ns;
   std::atomic<std::uint64_t> zero_faults;
   std::atomic<std::uint64_t> sampled_zeroed_bytes;  ///< small stores: all since the sample before are attributed to it
@@ -296,7 +296,7 @@ inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
 struct Holdings {
   std::atomic<std::uint64_t> at_start_bytes;  ///< a child of fork: what it took over, less its copies of pages of files
   std::uint64_t at_open_bytes;                ///< held when it began to be watched
-  std::uint64_t files_at_open_bytes;          ///< of files and shared memory, then
+  std::uint64_t files_at_open_bytes;          ///< of files and shared memory, at the same time
   std::uint64_t faults_at_open;               ///< minor faults by then, of the programs that it was before too
   std::atomic<std::uint64_t> last_bytes;      ///< when it was last looked at
   std::atomic<std::uint64_t> peak_bytes;      ///< looked at whenever memory is about to be returned
@@ -313,11 +313,11 @@ struct Holdings {
   std::atomic<std::uint64_t> file_mapped_bytes;      ///< of files that the program mapped
   std::atomic<std::uint64_t> forked_bytes;           ///< that it held whenever it forked: a copy fault for each page
   std::atomic<std::uint64_t> collapsed_bytes;        ///< of huge pages that MADV_COLLAPSE made
-  std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of those: had been populated page by page
+  std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of collapsed_bytes: had been populated page by page
   std::atomic<std::uint64_t> copied_in_bytes;        ///< by userfaultfd: not zeroed
   std::atomic<std::uint64_t> lost_blocks;            ///< large blocks that there was no room to remember
-  /// Asked for in large blocks that are remembered, now and at their peak; and in those that were wholly populated when
-  /// they came, which nobody remembers.
+  /// Bytes requested in remembered large blocks, now and at their peak. large_whole_bytes is of blocks that were wholly
+  /// populated when they came, which are not remembered.
   std::atomic<std::int64_t> large_live_bytes;
   std::atomic<std::uint64_t> peak_large_live_bytes;
   std::atomic<std::uint64_t> large_whole_bytes;
@@ -329,11 +329,11 @@ struct Holdings {
 
   std::atomic<std::uint64_t> zero_page_bytes;  ///< of large blocks that ended: read and never written, so that the
                                                ///< shared zero page stood for them
-  std::uint64_t live_zero_page_bytes;          ///< the same of those that the process had when its books were closed
-  /// Shared memory that it had mapped then, without ours: what is resident. ~0: unknown.
+  std::uint64_t live_zero_page_bytes;          ///< the same of blocks that the process had when its books were closed
+  /// Resident bytes of shared memory that it had mapped at that time, without ours. ~0: unknown.
   std::uint64_t shared_resident_bytes;
-  std::uint64_t own_shared_bytes;  ///< ours
-  std::uint64_t pinned_bytes;      ///< of what it held then, for a device: fork copies such pages at once
+  std::uint64_t own_shared_bytes;  ///< our shared memory, at that time
+  std::uint64_t pinned_bytes;      ///< memory pinned for a device at that time: fork copies such pages at once
 
   std::atomic<std::uint64_t> peak_live_bytes;       ///< the most that its blocks had, where that is counted
   std::atomic<std::uint64_t> kept_peak_live_bytes;  ///< the last one of which sites kept their part
@@ -342,10 +342,10 @@ struct Holdings {
   std::uint64_t at_end_bytes;
   std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
   std::uint64_t swapped_bytes;
-  std::uint64_t copied_bytes;       ///< of those: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t copied_bytes;       ///< of at_end_bytes: pages of private file mappings, which were copied, not zeroed
   std::uint64_t hugetlb_bytes;      ///< in addition, private memory in pages of hugetlbfs
   std::uint64_t at_end_zero_bytes;  ///< in addition, of the shared zero page
-  std::uint64_t file_bytes;         ///< in addition, of files and shared memory that it had not when it was opened
+  std::uint64_t file_bytes;         ///< in addition, of files and shared memory, beyond files_at_open_bytes
   std::uint64_t minor_faults;
 };
 
@@ -363,8 +363,8 @@ struct ProcessSlot {
   std::int64_t system_ns;
   std::int64_t cpu_at_start_ns;      ///< CPU time that this process had used as another program
   std::atomic<std::int64_t> cpu_ns;  ///< and when it was last looked at
-  std::uint64_t pid_namespace;       ///< that its PIDs are of: the inode of /proc/self/ns/pid; 0: unknown
-  char name[16];                     ///< the kernel's, as it began
+  std::uint64_t pid_namespace;       ///< of its PIDs: the inode of /proc/self/ns/pid; 0: unknown
+  char name[16];                     ///< the kernel's name for it, at its start
   Holdings holdings;
   char executable[kPathBytes];
   char command[kPathBytes];      ///< the beginning of its command line

@@ -79,7 +79,7 @@ inline void* counted_now(ThreadState& thread, std::size_t bytes, Allocate alloca
   return block;
 }
 
-/// A block of the allocator by `allocate`, counted as malloc.
+/// Gets a block of the allocator by `allocate`, and counts it as malloc.
 template <typename Allocate>
 inline void* counted(CalledFrom from, std::size_t bytes, Allocate allocate) {
   ThreadState& thread = state;

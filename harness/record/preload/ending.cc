@@ -1,5 +1,5 @@
-// The ways to end a process without its destructors, which a child of fork often takes: its books are closed first. And
-// system calls by number, which end a process, make it another program or change mappings behind the C library's back.
+// The ways to end a process without its destructors, which a child of fork often takes: its books are closed first.
+// Also system calls by number, which end a process, make it another program or change mappings without the C library.
 #include "record/preload/ending.h"
 
 #include <sys/syscall.h>

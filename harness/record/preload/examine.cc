@@ -65,7 +65,7 @@ bool with_pagemap(Look look) {
 
 bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }
 
-/// Whether whole pages can be read without a signal: a handler of the program might not come back.
+/// Whether whole pages can be read without a signal, whose handler in the program might not return.
 bool are_readable(AddressRange pages) {
   if (::madvise(reinterpret_cast<void*>(pages.begin), pages.bytes(), MADV_POPULATE_READ) == 0) return true;
   // The kernel is older than 5.14, or the pages are protected.
@@ -130,7 +130,7 @@ std::uint64_t zero_pages_in(AddressRange range) {
 }
 
 std::uint64_t zero_page_bytes() {
-  // Of x86-64 and arm64: to walk what is not mapped takes no time.
+  // The limit of x86-64 and arm64. A walk over unmapped addresses takes no time.
   constexpr std::uintptr_t kMostAddress = (std::uintptr_t{1} << 47) - kMostPageBytes;
   return zero_pages_in({0, kMostAddress});
 }

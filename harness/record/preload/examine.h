@@ -7,9 +7,9 @@
 
 namespace zerotax::record {
 
-/// Bytes of [target, target + bytes) that are zero already: those in pages that are not populated (of private anonymous
-/// memory, by the kernel's word), or whose part of the range is all zero. Only populated pages are read, and only if
-/// they are readable. Returns false if pages cannot be looked at.
+/// Bytes of [target, target + bytes) that are zero already: in pages that the kernel reports as unpopulated
+/// private anonymous memory, or in pages whose part of the range is all zero. Only populated pages are read, and only
+/// if they are readable. Returns false if pages cannot be looked at.
 bool redundant_bytes(const void* target, std::size_t bytes, std::uint64_t& redundant);
 
 /// Bytes of the pages within a block that are populated. Returns false if pages cannot be looked at.
@@ -26,7 +26,7 @@ Pagemap::Anonymous anonymous_in(AddressRange range);
 std::uint64_t zero_page_bytes();
 
 /// Bytes in the pages of a range that were read and never written, so that the shared zero page stands for them; 0
-/// where only PAGEMAP_SCAN could tell.
+/// without PAGEMAP_SCAN.
 std::uint64_t zero_pages_in(AddressRange range);
 
 /// Opens what pages are looked at with, before the program may keep that from being opened. In a child of fork, too:

@@ -46,8 +46,8 @@ bool may_have_copies(AddressRange range) {
 
 bool is_private_file(const Mapping& mapping) { return mapping.inode != 0 && !mapping.shared; }
 
-/// What a private mapping of a file has of its own: copies of the file's pages. Huge pages there are of hugetlbfs, for
-/// transparent ones are in memory of no file, and the kernel zeroes them.
+/// Adds the pages that a private mapping of a file has of its own, which are copies of the file's pages. Huge pages in
+/// such a mapping are hugetlbfs pages, which the kernel zeroes: transparent ones are in memory of no file.
 void add_pages(FilePages& sum, AddressRange range, bool hugetlb) {
   const auto found = anonymous_in(range);
   const std::uint64_t huge = hugetlb ? found.bytes : found.huge;

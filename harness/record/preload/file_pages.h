@@ -30,11 +30,11 @@ struct FilePages {
   std::uint64_t hugetlb = 0;  ///< in pages of hugetlbfs, which the kernel zeroed
 };
 
-/// In the ranges that were noted.
+/// Private pages in the ranges that were noted.
 FilePages noted_file_pages();
 
-/// In all mappings of files, those of the program itself and its libraries included. `made_code`: whether code was made
-/// in memory (64 KiB or more that no file has).
+/// Private pages in all mappings of files, those of the program itself and its libraries included. `made_code`: whether
+/// code was made in memory (64 KiB or more that no file has).
 FilePages all_file_pages(bool& made_code);
 
 /// What the program has without its allocator and mappings of its own: its data and that of its libraries, and the

@@ -98,10 +98,10 @@ std::uint64_t look(Holdings& holdings) {
   return now->files;
 }
 
-/// More faults than this that populated nothing which is known are worth a look for their reason.
+/// More faults than this that populated no known memory are worth a look for their reason.
 constexpr std::uint64_t kOtherFaults = 512;
 
-/// Bytes at which the shared zero page is mapped, if so many faults are to be explained.
+/// Bytes at which the shared zero page is mapped; 0 unless more than kOtherFaults need a reason.
 std::uint64_t read_only_bytes(const Holdings& holdings) {
   const std::uint64_t populated = less(holdings.at_end_bytes + holdings.returned_bytes, holdings.at_open_bytes);
   const std::uint64_t known = holdings.faults_at_open + holdings.own_faults + populated / page_bytes();
@@ -195,7 +195,8 @@ void measure_faults(std::uint64_t bytes, bool huge) {
 
 namespace {
 
-/// Shared memory that is mapped and resident (proc_pid_status(5)), the recording's own left out; and what is pinned.
+/// Notes shared memory that is mapped and resident (proc_pid_status(5)), without the recording's own, and pinned
+/// memory.
 void note_shared(Holdings& holdings) {
   holdings.shared_resident_bytes = kUnknownBytes;
   char text[4096];

@@ -40,7 +40,7 @@ void look_for_unseen_stores(ThreadState& thread, const void* block, std::size_t 
   return block;
 }
 
-/// Attributes all that realloc zeroed, and gave back to the kernel, to one site; nullptr if that is too little.
+/// Attributes to one site the bytes that realloc zeroed and those that it gave back; nullptr if they are too few.
 Site* note_realloc(ThreadState& thread, std::size_t bytes, const LiveBlock* ended) {
   const std::uint64_t returned = thread.call.returned_bytes();
   if (ended != nullptr) thread.block->filled[class_of(ended->bytes)].returned_bytes += returned;

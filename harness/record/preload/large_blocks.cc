@@ -25,7 +25,7 @@ void examine_huge(const LiveBlock& block, std::uint64_t populated) {
   counts.huge_written_bytes += block.bytes - zero;
 }
 
-/// What of a block was read and never written. A block that is populated has no such pages.
+/// Bytes of a block that were read and never written. A wholly populated block has no such pages.
 std::uint64_t zero_pages_of(const LiveBlock& block) {
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
   return block.populated_bytes < pages.bytes() ? zero_pages_in(pages) : 0;
@@ -60,8 +60,8 @@ void settle(LiveBlock& block) {
 
 namespace {
 
-/// Counts a call at its site, and returns that. To find the site takes longer than to look at a block that is populated
-/// already.
+/// Counts a call at its site, and returns the site. Finding a site takes longer than looking at a block that is wholly
+/// populated (`is_whole`).
 Site* count_at_site(ThreadState& thread, SiteKind kind, std::size_t bytes, bool is_whole) {
   const std::uint32_t weight = is_whole ? site_weight(thread) : 1;
   if (weight > 1) return note_sampled_calls(kind, weight);

@@ -7,8 +7,9 @@
 
 namespace zerotax::record {
 
-/// The call that is going on gave the program a large block, or nullptr: counts it at its site, unless that was done:
-/// then `site` is that. Remembers a block of which not all is populated, or any if the live heap is counted.
+/// The current call gave the program a large block, or nullptr. Counts the call at its site, unless `site` is given,
+/// where it was counted already. Remembers a block that is not wholly populated, or any block if the live heap is
+/// counted.
 void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes);
 
 /// The program is about to give a block back: puts down what the kernel zeroed of it while the program had it, and

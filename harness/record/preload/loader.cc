@@ -1,6 +1,6 @@
-// The functions of the dynamic linker by which a program finds functions: one that is found by the handle of a library
-// is ours as well. loader_*.cc has dlsym, dlvsym, dlopen and dlmopen. They jump to the linker's own, which ask who the
-// caller is. And UFFDIO_COPY of ioctl, which supplies pages that the kernel need not zero.
+// The functions of the dynamic linker by which a program finds functions: a function found by a library's handle is
+// ours as well. dlsym, dlvsym, dlopen and dlmopen in loader_*.cc jump to the linker's own, which check their caller.
+// Also UFFDIO_COPY of ioctl, which supplies pages that the kernel need not zero.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ void* address(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
-/// Ours, if the function is the one that ours calls.
+/// Our function in place of the one that it calls; any other function unchanged.
 void* ours_for(void* found) {
   if (found == nullptr || process == nullptr) return found;
   const struct {
@@ -69,7 +69,7 @@ void find(const char* symbol, Function& function) {
   if (found != nullptr) function = reinterpret_cast<Function>(found);
 }
 
-/// Stands for a function that nobody has.
+/// Replaces a function that no library has.
 void* find_nothing() { return nullptr; }
 void* find_no_symbol(void* /*library*/, const char* /*symbol*/) { return nullptr; }
 void* find_no_version(void* /*library*/, const char* /*symbol*/, const char* /*version*/) { return nullptr; }

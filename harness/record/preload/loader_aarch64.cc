@@ -4,7 +4,7 @@
 asm(R"(
   .pushsection .text
 
-// Calls the function in x16, and keeps the arguments of the one that calls it, and its return address, x17.
+// Calls the function in x16. Keeps the arguments of the calling function, and its return address in x17.
 keeping_arguments:
   .cfi_startproc
   stp x29, x30, [sp, -48]!

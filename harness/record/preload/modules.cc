@@ -11,7 +11,7 @@
 #include "record/preload/process.h"
 #include "record/preload/text.h"
 
-// The borders of this library, which the linker knows.
+// The first address of this library and the one after its last, which the linker knows.
 extern "C" {
 [[gnu::visibility("hidden")]] extern const char __ehdr_start;
 [[gnu::visibility("hidden")]] extern const char _end;

@@ -16,7 +16,7 @@ namespace {
 
 enum class Nesting { kWithin, kInterrupts, kAfter };
 
-/// A second library of the allocator, as tbbmalloc has, found when it called one of ours.
+/// A second library of the allocator, as tbbmalloc has, found when it calls one of our functions.
 constinit std::atomic<std::uintptr_t> second_begin{0};
 constinit std::atomic<std::uintptr_t> second_end{0};
 
@@ -25,7 +25,7 @@ AddressRange second_library() { return {second_begin, second_end}; }
 void note_second_library(const void* caller) {
   dl_find_object object{};
   if (second_begin != 0 || real.find_object(const_cast<void*>(caller), &object) != 0) return;
-  // The program itself calls our functions otherwise, too.
+  // The program itself is not a second library, because it calls our functions for its own use, too.
   if (object.dlfo_link_map->l_name[0] == '\0') return;
   const auto begin = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
   std::uintptr_t none = 0;
@@ -34,7 +34,7 @@ void note_second_library(const void* caller) {
   }
 }
 
-/// Follows the callers up to the frame that holds the mark. Nothing: the callers cannot be followed so far.
+/// Follows the callers up to the frame that holds the mark. Nothing if the callers cannot be followed that far.
 std::optional<Nesting> follow_to(std::uintptr_t mark) {
   Unwinder unwinder(*entry_registers());
   bool interrupted = false;
@@ -42,7 +42,7 @@ std::optional<Nesting> follow_to(std::uintptr_t mark) {
   while (unwinder.stack_pointer() <= mark) {
     function = unwinder.address();
     if (!unwinder.step()) {
-      // The whole stack does not reach it: another one.
+      // The whole stack does not reach the mark, which lies on another stack.
       return unwinder.is_whole() ? std::optional(Nesting::kAfter) : std::nullopt;
     }
     interrupted = interrupted || unwinder.is_interrupted();
@@ -51,10 +51,10 @@ std::optional<Nesting> follow_to(std::uintptr_t mark) {
   return interrupted ? Nesting::kInterrupts : Nesting::kWithin;
 }
 
-/// By the call stack, which takes microseconds.
+/// The nesting by the call stack, which takes microseconds.
 Nesting nesting_by_stack(const ThreadState& thread, CalledFrom from) {
   if (from.frame > thread.mark) return is_on_signal_stack() ? Nesting::kInterrupts : Nesting::kAfter;
-  // Before the tables of callers can be found.
+  // The tables of callers cannot be found yet.
   if (real.find_object == nullptr) return Nesting::kWithin;
   std::optional<Nesting> found;
   if (!on_own_stack([&] { found = follow_to(thread.mark); })) return Nesting::kWithin;
@@ -64,7 +64,7 @@ Nesting nesting_by_stack(const ThreadState& thread, CalledFrom from) {
 }
 
 Nesting nesting_of(const ThreadState& thread, CalledFrom from, AddressRange trusted) {
-  // Our own work, as part of which the C library calls us.
+  // The C library calls us as part of our own work.
   const bool ours = entry_registers() != nullptr || is_ours(reinterpret_cast<std::uintptr_t>(from.caller));
   if (ours || is_just_within(thread, from, trusted) || is_just_within(thread, from, second_library())) {
     return Nesting::kWithin;

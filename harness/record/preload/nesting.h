@@ -9,10 +9,11 @@
 
 namespace zerotax::record {
 
-// A thread calls a function of ours while an earlier call of it, or our own work, has not returned. There are three
-// reasons: the allocator calls the function; a signal handler interrupted the earlier call; or the earlier call never
-// returns, because siglongjmp, an exception or a switch of stacks left its frame. ThreadState::mark tells them apart.
-// It lies in the frame of the earlier call.
+// A thread may call a function of ours before its earlier call, or our own work, has returned, for three reasons:
+// - The allocator calls the function.
+// - A signal handler interrupted the earlier call.
+// - The earlier call never returns, because siglongjmp, an exception or a switch of stacks left its frame.
+// ThreadState::mark, which lies in the frame of the earlier call, tells these reasons apart.
 
 /// The place from which a function of ours was called.
 struct CalledFrom {
@@ -43,13 +44,13 @@ class Arrival {
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
-  /// Whether the program made the call, and the thread may count it: not within the allocator, or our own work.
+  /// Whether the thread may count the call: the program made it, not the allocator or our own work.
   [[nodiscard]] bool counts() const { return counts_; }
 
  private:
   ThreadState& thread_;
   bool counts_ = false;
-  bool interrupts_ = false;  ///< an earlier call, which is kept here
+  bool interrupts_ = false;  ///< the call interrupts an earlier one, which is kept here
   bool eventful_;
   bool in_allocator_;
   Call now_;

@@ -133,7 +133,7 @@ void describe(ProcessSlot& slot, bool forked) {
   ::prctl(PR_GET_NAME, &slot.name[0]);
   const ssize_t length = ::readlink("/proc/self/exe", &slot.executable[0], kPathBytes - 1);
   slot.executable[length > 0 ? length : 0] = '\0';
-  // Without /proc: as exec was told.
+  // Without /proc, the path that was given to exec.
   const auto* const told = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
   if (length <= 0 && told != nullptr) std::strncpy(&slot.executable[0], told, kPathBytes - 1);
   read_text("/proc/self/cmdline", &slot.command[0], kPathBytes);

@@ -61,8 +61,8 @@ bool count_mapping_call(ThreadState& thread) {
   return true;
 }
 
-/// A call of a function that changes mappings: by the allocator in a call of it, by the program, or by a signal handler
-/// that interrupted either.
+/// A call of a function that changes mappings, made by the allocator within a call of it, by the program, or by a
+/// signal handler that interrupted either.
 class Watched {
  public:
   explicit Watched(CalledFrom from) : thread(state) {
@@ -227,7 +227,7 @@ void note_offer(ThreadState& thread, AddressRange range) {
   thread.block->offered_bytes += anonymous_in(range).bytes;
 }
 
-/// MADV_COLLAPSE makes huge pages without a page fault: the kernel zeroes what was not populated of them.
+/// MADV_COLLAPSE makes huge pages without a page fault: the kernel zeroes their unpopulated parts.
 int collapse(AddressRange range, int advice) {
   const OwnWork own;
   const auto before = anonymous_in(range);
@@ -263,7 +263,7 @@ int watched_madvise(void* begin, std::size_t bytes, int advice) {
   return madvise_for(called_from(), begin, bytes, advice);
 }
 
-/// Moves the end of the heap from `before` by `move`, which returns whether it succeeded.
+/// Moves the end of the heap from `before` to `after` by `move`, which returns whether it succeeded.
 template <typename Move>
 void move_heap_end(ThreadState& thread, std::uintptr_t before, std::uintptr_t after, const void* caller, Move move) {
   if (after >= before) {
@@ -281,7 +281,7 @@ int watched_brk(void* end) {
   const CalledFrom from = called_from();
   const Watched call(from);
   if (end == nullptr || !call.counts) return original.brk(end);
-  // Where the C library does not say, the kernel answers with the present end of the heap.
+  // If the C library does not know the end of the heap, the kernel does.
   const auto before = heap_end != nullptr ? *heap_end : heap_end_of_the_kernel();
   int status = 0;
   move_heap_end(call.thread, before, reinterpret_cast<std::uintptr_t>(end), from.caller, [&] {
@@ -291,7 +291,7 @@ int watched_brk(void* end) {
   return status;
 }
 
-/// The system call, which returns the new end of the heap, or the old one.
+/// The system call brk, which returns the new end of the heap, or the old one.
 long brk_by_number(CalledFrom from, std::uintptr_t end) {
   const Watched call(from);
   const auto move = [&] { return kernel_call(SYS_brk, static_cast<long>(end)); };
@@ -336,7 +336,7 @@ long file_system_of(int fd) {
   return ::fstatfs(fd, &system) == 0 ? static_cast<long>(system.f_type) : 0;
 }
 
-/// Whether a file is memory of a program of ours, as of a replay: no memory of the program that it stands for.
+/// Whether a file is zerotax's own memory, such as a replay's, and not the recorded program's.
 bool is_of_zerotax(int fd) {
   const OwnWork own;
   constexpr std::string_view kOurs = "/memfd:zerotax-";
@@ -347,7 +347,7 @@ bool is_of_zerotax(int fd) {
   return length == static_cast<ssize_t>(sizeof name) && std::string_view(&name[0], sizeof name) == kOurs;
 }
 
-/// Memory was mapped that belongs to no process alone, or comes in pages of hugetlbfs.
+/// Notes mapped memory by its kind: shared, of a file, or in pages of hugetlbfs.
 void note_kind(AddressRange range, int flags, int fd) {
   Holdings& holdings = process->holdings;
   const bool anonymous = (flags & MAP_ANONYMOUS) != 0;
@@ -361,7 +361,7 @@ void note_kind(AddressRange range, int flags, int fd) {
   } else if (!anonymous && !hugetlb) {
     holdings.file_mapped_bytes += bytes;
   }
-  // To the kernel's list of mappings, memory of hugetlbfs is of a file.
+  // The kernel lists memory of hugetlbfs as a mapping of a file.
   if (is_private) note_file_pages(range.pages());
 }
 
@@ -403,7 +403,7 @@ void* watched_shmat(int segment, const void* at, int flags) {
   constexpr std::uint64_t kAny = std::uint64_t{1} << 40;
   const std::uint64_t bytes = ::shmctl(segment, IPC_STAT, &status) == 0 ? page_ceiling(status.shm_segsz) : kAny;
   process->holdings.shared_bytes += bytes;
-  // Whether it is of hugetlbfs (SHM_HUGETLB), nobody says; then it begins and ends with a huge page.
+  // Nothing reports whether the segment is of hugetlbfs (SHM_HUGETLB). Such a segment begins and ends with a huge page.
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   if ((begin | bytes) % huge_page_bytes() == 0) process->holdings.hugetlb_mapped_bytes += bytes;
   return memory;
@@ -457,7 +457,7 @@ bool watch_returns() {
   const bool mmap = watch.redirect("mmap", &watched_mmap, original.mmap);
   const bool mremap = watch.redirect("mremap", &watched_mremap, original.mremap);
   watch.redirect("shmat", &watched_shmat, original.shmat);
-  // Without a way to the original there is none for a call by number either.
+  // If the original cannot be reached, a call by number uses the C library's function.
   if (!mmap) original.mmap = ::mmap;
   if (!mremap) original.mremap = ::mremap;
   return watch.redirect("brk", &watched_brk, original.brk) && munmap && madvise;

@@ -13,8 +13,8 @@ namespace zerotax::record {
 bool watch_returns();
 
 [[nodiscard]] bool returns_are_watched();
-/// munmap, madvise, brk, mremap or mmap as a system call by its number, where these are watched: does it, and looks at
-/// what is returned.
+/// Makes the system call munmap, madvise, brk, mremap or mmap by its number, where these are watched, and looks at the
+/// returned memory.
 long change_by_number(CalledFrom from, long number, const long (&with)[6]);
 
 /// free or realloc has returned, and gave memory back to the kernel: puts that down to who called it, and to the size

@@ -12,7 +12,7 @@
 namespace zerotax::record {
 namespace {
 
-/// The recording itself, tables of blocks, and the rings of some threads.
+/// Mappings of our own that are remembered: the recording itself, tables of blocks, and the rings of some threads.
 constexpr std::uint32_t kMostOwn = 64;
 AddressRange own_ranges[kMostOwn];
 constinit std::atomic<std::uint32_t> own_mappings{0};

@@ -34,7 +34,7 @@ class SharedMemory {
 /// Remembers shared memory that is ours, and not the program's.
 void note_own_mapping(const void* memory, std::size_t bytes);
 
-/// Visits it. Returns false if there was more of it than is remembered.
+/// Visits the shared memory that is ours. Returns false if there was more of it than is remembered.
 bool for_each_own_mapping(void (*visit)(void* context, AddressRange pages), void* context);
 
 }  // namespace zerotax::record

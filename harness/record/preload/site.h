@@ -19,15 +19,16 @@ Site* current_site(SiteKind kind);
 /// room for it.
 Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures);
 
-/// How many calls this one stands for at its site, where to find the site costs more than the call: each of a thread's
-/// first 4,096 for itself, and then one in 32, chosen at random, for 32; 0: another one stands for it. Where the live
-/// heap is counted, each for itself.
+/// The number of calls that this call stands for at its site, where finding the site costs more than the call. Each of
+/// a thread's first 4,096 calls stands for itself. Then one call in 32, chosen at random, stands for 32, and the others
+/// for none (0). Each call stands for itself where the live heap is counted.
 std::uint32_t site_weight(ThreadState& thread);
 
-/// Counts so many calls at the site of this one, as an estimate. Returns the site; nullptr if there is no room for it.
+/// Counts so many calls at the site of the current call, as an estimate. Returns the site; nullptr if there is no room
+/// for it.
 Site* note_sampled_calls(SiteKind kind, std::uint32_t calls);
 
-/// Puts the small stores since the last sample down to the call stack of the one that was looked at.
+/// Attributes the small stores since the last sample to the call stack of the store that was looked at.
 void note_sample(SiteKind kind, Samples& samples);
 
 /// Puts bytes that the kernel zeroes for small blocks down to the call stack that got one of them.

@@ -53,7 +53,7 @@ struct alignas(64) ThreadState {
   std::uintptr_t last_begin;  ///< the block that malloc or realloc gave last, until the next memset of zeros
   std::size_t last_bytes;
   std::uint32_t until_look;   ///< small blocks until one is looked at
-  bool over_aligned;          ///< that block was asked for with more than malloc's alignment
+  bool over_aligned;          ///< the block at last_begin was requested with more than malloc's alignment
   bool eventful;              ///< something was put into `call` since it was last cleared
   std::uint64_t grown_bytes;  ///< by which the allocator's memory grew in the call for a small block; 0: not looked at
   Samples small;              ///< stores of the allocator, and of the program over a block that it just got
@@ -103,7 +103,7 @@ inline void begin_events(ThreadState& thread) {
   thread.eventful = true;
 }
 
-/// An address within the stack frame of the function in which this stands. All frames that it calls lie below.
+/// An address within the stack frame of the function that calls this. The frames of functions that it calls lie below.
 [[gnu::always_inline]] inline std::uintptr_t frame_mark() {
   return reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()) - sizeof(void*);
 }

@@ -74,7 +74,7 @@ inline void count_small_and_sample(ThreadState& thread, Samples& samples, ZeroRo
   store(target, bytes);
   const std::int64_t after = monotonic_ns();
   const std::int64_t after_cpu = thread_cpu_ns();
-  // Not before the store: a handler of its fault may leave it by siglongjmp.
+  // Counted after the store, because a handler of its fault may leave it by siglongjmp.
   ZeroRow& row = block.zeroed[kind][size_class];
   ++row.stores;
   row.bytes += bytes;
@@ -121,7 +121,7 @@ ZeroKind kind_inside(Inside inside) {
   store(target, bytes);
 }
 
-/// Counts a store that was not examined at its site.
+/// Counts, at its site, a store that was not examined.
 void note_unexamined(ThreadState& thread, std::size_t bytes) {
   const std::uint32_t weight = site_weight(thread);
   if (weight == 1) {
@@ -132,9 +132,9 @@ void note_unexamined(ThreadState& thread, std::size_t bytes) {
   }
 }
 
-/// A large store of the program over memory that it did not just get. There can be thousands a second over the same
-/// memory, and to read it takes longer than to clear it: a thread's first 64 are examined, and then as many, at random,
-/// as take a 64th of the time.
+/// A large store of the program over memory that it did not just get. Thousands a second may clear the same memory, and
+/// reading it takes longer than clearing it. A thread's first 64 such stores are examined, then as many, at random, as
+/// take a 64th of the time.
 [[gnu::noinline]] void clear_large(ThreadState& thread, void* target, std::size_t bytes, Store store) {
   constexpr std::uint32_t kAllOf = 64;
   constexpr std::uint64_t kShare = 64;
@@ -181,7 +181,7 @@ inline bool noticed_outside(ThreadState& thread, void* target, std::size_t bytes
   const bool within = offset < thread.last_bytes && bytes <= thread.last_bytes - offset;
   // After any store, the next one over the block is not right after malloc.
   thread.last_bytes = 0;
-  // Of the allocator's own thread, or in a function of its that is not known.
+  // The store is in the allocator's own thread, or in an unknown function of the allocator.
   if (is_of_allocator(caller)) return false;
   store_by_program(thread, within, target, bytes, store);
   return true;
@@ -191,8 +191,8 @@ bool is_inside_a_call(const ThreadState& thread) {
   return thread.armed == nullptr && thread.block != nullptr && thread.now.inside != Inside::kOwn;
 }
 
-/// In a thread that has called nothing of the allocator yet, in a new child of fork, or during another call. Not before
-/// our constructor: what the dynamic linker clears is nobody's.
+/// Notes a store in a thread that has not called the allocator yet, in a new child of fork, or during another call.
+/// Nothing is noted before our constructor, when the dynamic linker clears memory.
 [[gnu::noinline]] bool noticed_apart(ThreadState& thread, void* target, std::size_t bytes, Store store,
                                      CalledFrom from) {
   std::optional<Arrival> arrival;
@@ -203,7 +203,7 @@ bool is_inside_a_call(const ThreadState& thread) {
   return true;
 }
 
-/// Whether somebody wants to know of a store of zeros; then it has been done by `store`.
+/// Whether a store of zeros was noted. If so, `store` has done it.
 inline bool noticed(void* target, std::size_t bytes, Store store, CalledFrom from) {
   ThreadState& thread = state;
   if (bytes == 0) return false;

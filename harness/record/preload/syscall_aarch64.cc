@@ -1,6 +1,6 @@
 // The function syscall of recorded programs, which zerotax_watched_syscall and zerotax_real_syscall are of (ending.cc).
 
-// As the C library has it, but for the numbers of exit_group (94), execve (221), execveat (281), munmap (215), madvise
+// As in the C library, except for the numbers of exit_group (94), execve (221), execveat (281), munmap (215), madvise
 // (233), mmap (222), brk (214) and mremap (216). hint 34 is bti c.
 asm(R"(
   .pushsection .text

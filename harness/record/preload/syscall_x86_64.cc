@@ -1,6 +1,6 @@
 // The function syscall of recorded programs, which zerotax_watched_syscall and zerotax_real_syscall are of (ending.cc).
 
-// As the C library has it, but for the numbers of exit_group (231), execve (59), execveat (322), munmap (11), madvise
+// As in the C library, except for the numbers of exit_group (231), execve (59), execveat (322), munmap (11), madvise
 // (28), mmap (9), brk (12) and mremap (25).
 asm(R"(
   .pushsection .text
