@@ -13,7 +13,7 @@ split_words() {
   read -r -d '' -a split <<<"${text//$'\\\n'/}" || true
 }
 
-# Whether what install.sh installs for the page is there; no other format needs anything.
+# Whether the packages for the page are installed; no other format needs any.
 can_make_page() {
   [ -d /usr/share/nodejs/d3-scale ] && [ -d /usr/share/nodejs/d3-zoom ] &&
     { python3 -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -c 'import jinja2' 2>/dev/null; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs comment.py with the Python that an image may lack. A comment that cannot be written is a warning.
+# Runs comment.py, and installs Python first if the image lacks it. A comment that cannot be written is a warning.
 set -euo pipefail
 
 here=$(dirname "$0")

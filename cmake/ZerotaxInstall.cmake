@@ -49,7 +49,7 @@ install(CODE "
   file(CREATE_LINK ../../../${CMAKE_INSTALL_LIBDIR}/libzerotax-functions.so
     \${root}/${private}/lib/libzerotax-functions.so SYMBOLIC)")
 
-# What find_package(zerotax) of another project finds, and by the older names ZerotaxCheck and zerotax-recorder.
+# Files for find_package(zerotax) in other projects, also by the older names ZerotaxCheck and zerotax-recorder.
 include(CMakePackageConfigHelpers)
 set(configs ${CMAKE_BINARY_DIR}/generated/package)
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake)
@@ -69,7 +69,7 @@ install(FILES cmake/package/zerotax-recorder-config.cmake ${configs}/zerotax-rec
 install(FILES cmake/ZerotaxCheck.cmake ${configs}/ZerotaxCheckConfig.cmake ${configs}/ZerotaxCheckConfigVersion.cmake
   DESTINATION share/cmake/ZerotaxCheck)
 
-# What pkg-config finds: a file for each library.
+# A pkg-config file for each library.
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 function(zerotax_pkg_config name description requires)
   configure_file(cmake/package/library.pc.in ${configs}/${name}.pc @ONLY)

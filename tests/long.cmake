@@ -31,7 +31,7 @@ set(long_tests
   stress.machines_test                   # every count under the kernels of four releases of Debian, as root and as nobody
   stress.package_test                    # the Debian package, the archive and the wheel, made and used on bare systems
   stress.fresh_clone_test                # the project compiled on a bare Debian
-  stress.recipe_test                     # the recipe for GitHub, in a system with what its image contains
+  stress.recipe_test                     # the recipe for GitHub, in a copy of its image
   stress.check_alarms_test               # no false alarm of check, idle and beside busy processes
   stress.largecache_minute               # six times as many meetings of its threads as in stress.largecache
   integration.cow_mixes_test             # 50,000 random faults of each kind of program

@@ -1,4 +1,4 @@
-# The name of the package up to 0.2: now find_package(zerotax COMPONENTS recorder), which has the targets zerotax::recorder and so on.
+# The package's name up to 0.2. New projects use find_package(zerotax COMPONENTS recorder) and its targets, such as zerotax::recorder.
 include(CMakeFindDependencyMacro)
 find_dependency(zerotax CONFIG COMPONENTS recorder functions PATHS "${CMAKE_CURRENT_LIST_DIR}/../zerotax" NO_DEFAULT_PATH)
 foreach(target IN ITEMS recorder recorder_static functions)

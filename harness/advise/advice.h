@@ -26,7 +26,7 @@ struct Advice {
   Request request;
   std::string started;
   Json environment;
-  record::PresentAllocator allocator;           ///< the program's own; without a name: none that we know
+  record::PresentAllocator allocator;           ///< the program's own; without a name: unknown
   std::vector<record::InsideAllocator> inside;  ///< allocators that it brings besides
   Recording recording{NotAvailable{"it was not recorded"}};
   bool nothing_to_gain = false;  ///< so that nothing was tried

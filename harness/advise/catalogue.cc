@@ -143,7 +143,7 @@ class Maker {
     }
   }
 
-  /// Why a remedy that has an effect cannot help; empty if it might.
+  /// Why a remedy cannot help though it has an effect; empty if it might help.
   [[nodiscard]] std::string why_not(const Remedy& remedy, const KnownRemedy& entry) const {
     if (entry.huge_pages && !situation_.huge_pages) return "huge pages are off on this machine";
     if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";

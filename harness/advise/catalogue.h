@@ -19,8 +19,8 @@ struct Catalogue {
 struct Situation {
   record::PresentAllocator allocator;             ///< the program's own; without a name: unknown
   const Recording* recording = nullptr;           ///< nullptr, or n/a: nothing is known
-  bool all = false;                               ///< whatever its causes
-  bool huge_pages = true;                         ///< a program may have them
+  bool all = false;                               ///< remedies of all causes
+  bool huge_pages = true;                         ///< a program may have huge pages
   std::vector<record::InsideAllocator> inside{};  ///< allocators that the program brings besides
 };
 

@@ -36,7 +36,7 @@ struct Trial {
     kStopped,        ///< by us, because we are to stop
   };
   End end = End::kOk;
-  std::string why;  ///< of kFailed and kMoreMemory: in words
+  std::string why;  ///< of kFailed and kMoreMemory
   Figures figures;
 };
 

@@ -70,7 +70,7 @@ Recording read(const record::Record& record) {
     recorded.calls += calls;
     std::size_t threads = 0;
     for (const record::RecordedThread& thread : process.threads) threads += thread.threads;
-    // A process that was seen without its threads may have any number.
+    // A process whose threads were not seen may have several.
     recorded.threads = recorded.threads || process.threads.empty() || threads > 1;
   }
   recorded.files = files_of(record);
@@ -119,7 +119,7 @@ std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner:
     const auto preloaded = variables.find(key);
     all[key] = key == "LD_PRELOAD" && preloaded != variables.end() ? target.library + ":" + preloaded->second : value;
   }
-  // The recorder's own memory is not the program's: unchanged, it may have what it takes.
+  // A limit would count the recorder's memory, too: the unchanged program has no limit.
   const MeteredRun run = runner.run_once(all, variables.empty() ? 0 : runner.memory_limit());
   if (run.end == MeteredRun::End::kStopped) return std::nullopt;
   std::string why;

@@ -12,7 +12,7 @@ using record::kNoticed;
 
 /// What a recorded run of the program says.
 struct Recorded : RecordedZeroing {
-  bool threads = false;            ///< several of a process used the allocator, or may have
+  bool threads = false;            ///< several threads of a process may have used the allocator
   double calls = 0;                ///< of malloc's family, by all that was recorded
   std::vector<std::string> files;  ///< of its programs and libraries that were seen, but for allocators
   record::Tax tax;

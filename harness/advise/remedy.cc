@@ -9,7 +9,7 @@
 namespace zerotax::advise {
 namespace {
 
-/// Whether two lists of settings can be one: they name none in common.
+/// Whether two lists of settings can be joined: they have no name in common.
 bool can_join(const std::string& variable, const std::string& one, const std::string& other) {
   if (!record::is_list(variable)) return false;
   const std::vector<std::string> names = record::names_in_list(variable, one);

@@ -49,7 +49,7 @@ enum class AdviceKind { kRemedy, kNothingToGain, kNothingHelps, kUnknown };
 struct Recommendation {
   AdviceKind kind{};
   std::string sentence;
-  std::optional<std::string> why;  ///< this remedy, though others took less; nothing: none did
+  std::optional<std::string> why;  ///< why not a remedy that took less, if there is one
   OrNull<std::string> remedy;
   OrNull<std::string> line;
   std::string gains;

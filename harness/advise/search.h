@@ -57,7 +57,7 @@ struct Standing {
     kChangedOutput,
   };
   State state = State::kNotTried;
-  std::string why;                                       ///< of all but kOk
+  std::string why;                                       ///< the reason for any state but kOk
   unsigned left_in_round = 0;                            ///< the last round that it was in
   bool heavy = false;                                    ///< it takes more memory, or CPU time, than a remedy may
   std::vector<double> log_ratios;                        ///< of the goal, to the present state's runs around each

@@ -91,9 +91,9 @@ Trial TargetRunner::run(const Variables& variables) {
   if (run.end != MeteredRun::End::kMemory) return trial_of(run);
   Trial trial;
   trial.end = Trial::End::kMoreMemory;
-  trial.why = fmt::format("ended as it took more than {}: {}", format_size(limit),
+  trial.why = fmt::format("ended because it took more than {}: {}", format_size(limit),
                           limit == trial_memory(static_cast<std::uint64_t>(peak_bytes_))
-                              ? "twice the memory of the unchanged program and 256 MiB"
+                              ? "twice the memory of the unchanged program plus 256 MiB"
                               : "the memory that was free");
   return trial;
 }

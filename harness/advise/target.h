@@ -32,11 +32,12 @@ class TargetRunner {
 
   /// In the present state. Throws UsageError if it does not succeed, or not as the first time.
   Trial run_present();
-  /// With these variables, and no more memory than a trial may have.
+  /// A trial with these variables, under the memory limit.
   Trial run(const Variables& variables);
-  /// One run with these variables, whatever becomes of it; `memory_limit` as MeteredCommand has it.
+  /// One run with these variables, however it ends; `memory_limit` is that of MeteredCommand.
   MeteredRun run_once(const Variables& variables, std::uint64_t memory_limit = 0);
-  /// Bytes that a trial may have (judge/evidence.h), at most what is free; 0 before the first run in the present state.
+  /// Bytes that a trial may have (judge/evidence.h), at most the free memory; 0 before the first run in the present
+  /// state.
   [[nodiscard]] std::uint64_t memory_limit() const;
   [[nodiscard]] bool succeeded(const MeteredRun& run) const { return why_failed(run).empty(); }
   /// Of the last run: whether its output was that of the first run in the present state.
@@ -50,7 +51,7 @@ class TargetRunner {
   Trial trial_of(const MeteredRun& run) const;
   /// Empty if it succeeded.
   [[nodiscard]] std::string why_failed(const MeteredRun& run) const;
-  /// What the last run printed first, as an error if it wrote one; empty if nothing.
+  /// The first line of the last run's standard error, or else of its output; may be empty.
   [[nodiscard]] std::string first_words() const;
 
   Target target_;
@@ -58,7 +59,7 @@ class TargetRunner {
   std::optional<std::uint64_t> reference_;  ///< a hash of what it printed
   std::optional<std::uint64_t> last_output_;
   double longest_s_ = 0;
-  double peak_bytes_ = 0;   ///< in the present state
+  double peak_bytes_ = 0;   ///< of runs in the present state
   std::string last_tried_;  ///< the variables of the last run
 };
 

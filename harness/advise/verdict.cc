@@ -188,7 +188,7 @@ std::string other_work_text(const Advice& advice) {
       format_counted(static_cast<std::uint64_t>(before), "call"), format_count(static_cast<std::uint64_t>(after)));
 }
 
-/// Of remedies about as good, the simplest is recommended, which may be below others in the table.
+/// The simplest of about equally good remedies is recommended, even below others in the table.
 std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
   const Goal goal = advice.request.method.goal;
   const auto ratio = [&](std::size_t i) {
@@ -211,11 +211,9 @@ std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
   if (less.empty()) return unconfirmed.empty() ? std::nullopt : std::optional("Why this one:" + unconfirmed);
   std::sort(less.begin(), less.end(), [&](std::size_t a, std::size_t b) { return ratio(a) < ratio(b); });
   return fmt::format(
-      "Why this one: {} took less in few runs, {} the least ({} times), but by no more than the noise or {:.0f} % of "
-      "the "
-      "unchanged program. Of remedies as close as that, the one without another allocator, with the fewest settings "
-      "and "
-      "with the least memory is recommended.{}",
+      "Why this one: {} took less in few runs, {} the least ({} times). The difference is no more than the noise or "
+      "{:.0f} % of the unchanged program. The recommended remedy needs no other allocator, fewer settings or less "
+      "memory.{}",
       format_counted(less.size(), "remedy", "remedies"), advice.catalogue.remedies[less.front()].name,
       format_number(ratio(less.front())), 100 * advice.request.method.near, unconfirmed);
 }

@@ -55,8 +55,7 @@ Json bench_json(const Report& value) {
 
 namespace {
 
-/// Google Benchmark writes NaN and Infinity of counters, which JSON does not have (a rate of 0 events, a division by
-/// 0).
+/// Google Benchmark writes counters that are NaN or Infinity (a rate of 0 events, a division by 0), which JSON lacks.
 std::string with_null_for_what_is_no_number(const std::string& text) {
   std::string json;
   bool in_string = false;
@@ -84,8 +83,7 @@ std::string with_null_for_what_is_no_number(const std::string& text) {
   return json;
 }
 
-/// Keeps the first value of a key that an object has twice, because a program may name a counter like a key of
-/// Google Benchmark.
+/// Keeps the first value of a repeated key: a program may give a counter the name of one of Google Benchmark's keys.
 Json read_google_json(const std::string& path) {
   std::vector<std::set<std::string>> keys;
   const std::string text = with_null_for_what_is_no_number(valid_utf8(read_input_file(path)));
@@ -107,7 +105,7 @@ std::vector<Reported> read_google_benchmark(const std::string& folder) {
     const Json whole = read_google_json(folder + "/out.json");
     std::vector<Reported> found;
     for (const Json& each : whole.at("benchmarks")) {
-      // No operation of it was timed.
+      // No operation of the benchmark was timed.
       if (!each.at("real_time").is_number()) continue;
       if (each.value("run_type", "iteration") != "iteration" || each.value("error_occurred", false)) continue;
       const std::string unit = each.value("time_unit", "ns");

@@ -22,7 +22,7 @@ std::vector<Listed> listed_lines(const std::string& folder, const std::function<
   return found;
 }
 
-/// A line for each: names may have blanks, commas and quotes, as those of templates have.
+/// A line for each benchmark: names, such as those of templates, may have blanks, commas and quotes.
 std::vector<Listed> list_google_benchmark(const std::string& folder) {
   std::vector<Listed> found = listed_lines(folder, [](const std::string& line) { return line; });
   for (Listed& each : found) each.name = valid_utf8(each.name);
@@ -74,8 +74,8 @@ std::vector<std::string> choose_google_benchmark(const std::vector<std::string>&
 
 std::vector<std::string> choose_criterion(const std::vector<std::string>& choices) { return {pattern_of(choices)}; }
 
-/// Test cases by name in one word: those of several words would have to match all. "exclude:" would leave out, also
-/// between quotes: its first letter is any.
+/// Test cases by name in one word: a test case would have to match each of several words. A name that begins with
+/// "exclude:" would leave out test cases, even in quotes. So a wildcard replaces its first letter.
 std::vector<std::string> choose_catch2(const std::vector<std::string>& choices) {
   std::string word;
   std::set<std::string> seen;

@@ -46,9 +46,9 @@ struct Framework {
   std::vector<std::string> valued;     ///< options that the next word belongs to
   std::vector<std::string> own;        ///< options that are left out, because zerotax sets them
 
-  bool lists_names_alone;  ///< a listing has no mark of its own: what the program prints is told by asking twice
+  bool lists_names_alone;  ///< without marks: other output of the program is found by listing again
 
-  /// What a run of `listing` lists in this folder. It may throw as `read` does.
+  /// The benchmarks that a run of `listing` lists in this folder. May throw like `read`.
   std::vector<Listed> (*list)(const std::string& folder);
   /// The words that run benchmarks with these choices and no others.
   std::vector<std::string> (*choose)(const std::vector<std::string>& choices);

@@ -90,7 +90,7 @@ void Suite::add_usual(const std::vector<std::string>& words) {
   }
 }
 
-/// What a run lists whose words choose benchmarks. `choices`: those and no others; nothing: as the user chose.
+/// The benchmarks that a run lists: only `choices`, or without `choices` those that the user chose.
 std::vector<Listed> Suite::listed(const std::optional<std::vector<std::string>>& choices) const {
   const TemporaryFolder folder{"bench"};
   programs::Target target = target_;
@@ -103,8 +103,8 @@ std::vector<Listed> Suite::listed(const std::optional<std::vector<std::string>>&
   return framework_->list(folder.path());
 }
 
-/// Leaves out lines that the program prints beside the names: it prints them when no benchmark is chosen, too, or
-/// prints others when all are chosen by name.
+/// Leaves out lines that are no names. The program prints such lines even when no benchmark is chosen, or prints
+/// different ones when all are chosen by name.
 void Suite::leave_out_prose(std::vector<Listed>& all) const {
   if (!framework_->lists_names_alone || all.empty()) return;
   std::vector<std::string> choices;
@@ -118,7 +118,7 @@ void Suite::leave_out_prose(std::vector<Listed>& all) const {
   try {
     of_none = listed(std::vector<std::string>{"no benchmark of zerotax"});
   } catch (const UsageError&) {
-    // A main of its own may fail then.
+    // A program with its own main may fail if no benchmark is chosen.
   }
   std::erase_if(all, [&](const Listed& each) { return !has(by_name, each) || has(of_none, each); });
 }
@@ -127,7 +127,7 @@ void Suite::ask_for_names() {
   std::vector<Listed> all = listed(std::nullopt);
   leave_out_prose(all);
   for (const Listed& each : all) {
-    // Benchmarks of one name cannot be run apart: they count as repetitions of one.
+    // Benchmarks with the same name cannot run separately: they count as repetitions.
     if (choices_.emplace(each.name, each.choice).second) names_.push_back(each.name);
   }
   if (names_.empty()) {

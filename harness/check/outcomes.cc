@@ -53,7 +53,7 @@ Outcome outcome_of(const CheckResult& result, const ReviewGroup& group, bool str
   return outcome;
 }
 
-/// The outcomes of a check: each cause is a test, whether there are changes of it or not.
+/// The outcomes of a check: each cause is a test, even without changes.
 void add_outcomes(const CheckResult& result, bool strict, OutcomeList& list) {
   for (const ReviewGroup& group : result.review.groups) list.outcomes.push_back(outcome_of(result, group, strict));
   for (std::size_t i = 0; i <= static_cast<std::size_t>(Cause::kNotMeasured); ++i) {

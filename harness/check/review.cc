@@ -64,7 +64,7 @@ ReviewVerdict joined_verdict(bool failed, bool worse, bool better, bool changed)
 
 namespace {
 
-/// Takes out the small changes of points that have no other, and returns their names.
+/// Removes small changes of points that have no larger change. Returns the names of the removed changes.
 std::vector<std::string> take_out_small(std::vector<BaselineChange>& changes) {
   std::vector<PointIdentity> changed;
   for (const BaselineChange& change : changes) {

@@ -107,8 +107,8 @@ struct Review {
                                     ///< many others there are
   std::vector<ReviewGroup> groups;  ///< worse, then better, then neither; the gravest of each first
   std::vector<BaselineChange> changes;
-  std::vector<std::string> too_small;  ///< names of differences of less than a tenth of a block, at points that have no
-                                       ///< other: they are no changes
+  std::vector<std::string> too_small;  ///< names of differences of less than a tenth of a block, at points without
+                                       ///< larger ones: they are no changes
 };
 
 /// Reviews changes (of compare_baselines and points_not_measured) between a baseline and a new measurement of all or

@@ -32,8 +32,8 @@ std::set<std::uint64_t> compared_sizes(const ReviewInput& input, const std::stri
 bool is_slight(std::uint64_t size_bytes, std::optional<Metric> metric, const MetricValue& before,
                const MetricValue& after);
 
-/// Whether a change of a point is too small to be one by itself: bytes by the rule that compare has, and faults that
-/// populate no more than that. It goes with the others of its point.
+/// Whether a point's change is too small to report by itself: bytes by the rule of compare, or faults that populate no
+/// more than that many bytes. A small change joins a larger change of its point.
 bool is_beneath_notice(const BaselineChange& change);
 
 /// The groups of all changes of points, in no order, with the ranges that were measured; thresholds are left out.

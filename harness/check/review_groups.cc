@@ -109,14 +109,14 @@ bool is_beneath_notice(const BaselineChange& change) {
   const std::uint64_t size = change.point->size_bytes;
   const std::uint64_t difference = std::max(*before, *after) - std::min(*before, *after);
   if (row_of(*change.metric).kind == MetricKind::kBytes) return !is_change_of_block(difference, size);
-  // From the size of a huge page on, a fault may populate as much.
+  // In a block of at least a huge page, a fault may populate a huge page.
   const std::uint64_t page = size < huge_page_bytes() ? page_bytes() : huge_page_bytes();
   return is_fault_metric(*change.metric) && difference <= kFaultSlack && !is_change_of_block(difference * page, size);
 }
 
 namespace {
 
-/// Changes that are too small by themselves go where another change of their point is.
+/// Adds each small change to the group of another change of its point.
 void add_small_changes(const ReviewInput& input, std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < input.changes.size(); ++i) {
     if (!is_beneath_notice(input.changes[i])) continue;

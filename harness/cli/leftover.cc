@@ -26,7 +26,7 @@ std::string called(const CLI::App& command) {
   return parent == nullptr ? "zerotax" : called(*parent) + " " + command.get_name();
 }
 
-/// Other commands may stand in a line of the examples, too.
+/// A line of the examples may contain other commands, too.
 bool runs_program(const CLI::App& command) {
   const std::string words = called(command) + " ";
   const CLI::App* parent = command.get_parent();

@@ -10,7 +10,7 @@ namespace zerotax {
 /// "zerotax trace run", as it is called.
 std::string called(const CLI::App& command);
 
-/// Whether a command, or a verb of it, runs a program, whose words stand after --: the examples of the command say so.
+/// Whether the command or one of its verbs runs a program: its examples then have words after --.
 bool runs_program(const CLI::App& command);
 
 /// The error for a word that a command does not know: an option that it does not have, with the option that was

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kMargin = "    ";
 constexpr std::size_t kLabelColumns = 20;
-/// Up to this many points, each shows its reason; a reason that more points share is printed once.
+/// A reason that more points share is printed once, below the table.
 constexpr std::size_t kFewPoints = 2;
 
 std::string header_text(const CompareReport& report) {
@@ -51,7 +51,7 @@ std::string verdict_word(CompareKind kind, const Palette& palette) {
                  compare_word(kind));
 }
 
-/// The reasons that several points share, with their number: a table says each once, below.
+/// The reasons that more than kFewPoints share, with the number of points.
 std::map<std::string, std::size_t> shared_reasons(const std::vector<CompareVerdict>& verdicts) {
   std::map<std::string, std::size_t> counts;
   for (const CompareVerdict& verdict : verdicts) {

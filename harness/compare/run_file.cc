@@ -54,7 +54,7 @@ void check_figures(const RunFile& run) {
   }
 }
 
-/// Amounts of memory within 1 %: one machine has some pages more or less after each start, which change no metric.
+/// Whether two amounts of memory are within 1 %. After each boot a machine has a few pages more or less.
 bool are_alike(const std::string& what, const std::string& before, const std::string& after) {
   if (what != "memory_bytes" && what != "swap_bytes" && what != "cgroup_memory_limit_bytes") return false;
   double one = 0;

@@ -68,8 +68,8 @@ Interval interval_of(const FaultInterval& traced, const Seen& seen) {
 }
 
 /// Half the width of the interval that the true number is in, 19 times out of 20.
-/// Their differences say little of so few windows. A burst between windows is in none of them: of what N random windows
-/// do not show, there is at most 3/N (Hanley and Lippman-Hand, If nothing goes wrong, is everything all right?, 1983).
+/// Includes bursts that fall between windows: at most 3/N of the unseen faults, if N random windows show no burst
+/// (Hanley and Lippman-Hand, If nothing goes wrong, is everything all right?, 1983). Few windows give no interval.
 Measured<std::uint64_t> half_width(double variance, const FaultData& data) {
   constexpr std::uint64_t kFewest = 10;
   const std::uint64_t windows = data.sampling->windows;
@@ -104,7 +104,7 @@ Measured<Bounds> bounds_of(const FaultData& data) {
 std::vector<Unwatched> unwatched_of(const FaultData& data) {
   std::vector<Unwatched> found;
   for (const UnwatchedProcess& each : data.unwatched) {
-    found.push_back({each.pid, each.name, {each.faults, "it was not watched again: root's"}});
+    found.push_back({each.pid, each.name, {each.faults, "only root can watch a process again"}});
   }
   return found;
 }

@@ -144,7 +144,7 @@ struct CopyingEnd {
 
 enum class Method { kTracepoints, kSoftware };
 
-/// A row of several processes that no fault fills.
+/// A note on copies without faults, for several processes.
 inline constexpr const char* kCopiedByFork =
     "Pages that are pinned for a device (VmPin in /proc/PID/status) are copied by fork itself, without a fault: n/a.";
 
@@ -168,7 +168,7 @@ struct Cow : Verdict, DocumentHead {
   Measured<Sampling> sampling;
   Measured<Bounds> bounds;
   Measured<std::uint64_t> unclassified;
-  std::optional<std::vector<Unwatched>> unwatched;  ///< none: every process was watched
+  std::optional<std::vector<Unwatched>> unwatched;  ///< nothing: every process was watched
   std::vector<Process> processes;
   std::vector<Interval> intervals;
   std::optional<std::vector<InterpreterNames>> script_names;
@@ -184,18 +184,18 @@ Verdict cow_verdict(const Cow& cow);
 /// The summary for the terminal: totals, processes, and the mappings and code that copied most.
 std::string cow_text(const Cow& cow);
 
-/// How many pages were copied, as exactly as it is known: "5 pages copied (20 KiB)", "about 5 pages copied (20 KiB)",
-/// "between 5 and 9 pages copied".
+/// The number of copied pages: "5 pages copied (20 KiB)", "about 5 pages copied (20 KiB)", "between 5 and 9 pages
+/// copied".
 std::string copied_text(const Cow& cow);
 
-/// A count, or "n/a".
+/// The count, or "n/a".
 std::string known_text(const Measured<std::uint64_t>& count);
 
-/// What is missing of a process, as a clause.
+/// Why the watch of a process ended and what is missing, without a period.
 std::string unwatched_text(const Unwatched& unwatched);
 
-/// Whether totals, and what each process, mapping and function did, are counts or estimates with an interval: neither a
-/// range alone nor a lower bound.
+/// Whether totals, and numbers by process, mapping and function, are counts or estimates with an interval. Otherwise
+/// there is only a range or a lower bound.
 bool are_told_apart(const Cow& cow);
 
 /// "tracepoints", "software".

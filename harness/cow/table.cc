@@ -50,7 +50,7 @@ std::string code_label(const Code& code) {
 }
 
 struct Row {
-  std::string name;  ///< cut where the line would be too long
+  std::string name;  ///< shortened if the line would be too long
   std::string end;
   Counts counts;
 };
@@ -58,7 +58,7 @@ struct Row {
 struct Figure {
   Column column;
   Cell (*of)(const Counts& counts);
-  bool always = false;  ///< others are left out where they are all 0 or n/a, and the line would be too long
+  bool always = false;  ///< false: left out of a too long line if all cells are 0 or n/a
 };
 
 const std::vector<Figure>& all_figures() {
@@ -88,7 +88,7 @@ bool is_empty(const Figure& figure, const std::vector<Row>& rows) {
   });
 }
 
-/// As much of a name as has so many characters. Its end is ASCII, like the rest of the table.
+/// The name in at most `room` characters. The ellipsis is ASCII, like the rest of the table.
 std::string cut_name(const std::string& name, std::size_t room) {
   constexpr std::string_view kEllipsis = "…";
   if (shown_width(name) <= room) return name;
@@ -97,7 +97,7 @@ std::string cut_name(const std::string& name, std::size_t room) {
   return kept + "...";
 }
 
-/// A table of at most 80 columns, of the rows with the most faults.
+/// A table of the rows with the most faults, in at most 80 columns.
 std::string top(const char* what, std::vector<Row> rows) {
   constexpr std::size_t kColumns = 80;
   constexpr std::size_t kGap = 2;
@@ -157,18 +157,18 @@ std::string sampling_lines(const Cow& cow) {
                   format_counted(cow.sampling->windows, "window"), all);
   constexpr const char* kEvery = "--every-fault records all, which doubles the time of each";
   if (!widths.copies) {
-    return wrap(fmt::format("{}So few windows say nothing about the others: the numbers below are guesses ({}); {}",
-                            recorded, widths.copies.why(), kEvery),
-                "", "  ");
+    return wrap(
+        fmt::format("{}The numbers below are guesses: there were {}; {}", recorded, widths.copies.why(), kEvery), "",
+        "  ");
   }
   return wrap(
-      fmt::format("{}How they divide is an estimate, with 95 % confidence {}, {}, {}; {}", recorded,
+      fmt::format("{}The counts by class are estimates, with 95 % confidence {}, {}, {}; {}", recorded,
                   bounded(totals.copies, "copies", widths.copies), bounded(totals.reuses, "reuses", widths.reuses),
                   bounded(totals.zero_fills, "zero-fills", widths.zero_fills), kEvery),
       "", "  ");
 }
 
-/// What is not exact, though every fault was recorded.
+/// Lines for counts that are not exact though every fault was recorded.
 std::string bounds_lines(const Cow& cow) {
   std::string text;
   if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
@@ -231,7 +231,7 @@ std::string advice_lines(const Cow& cow) {
   evidence.costly = Costly::kCopies;
   evidence.copied_by_parent = evidence.copied_by_children = 0;
   for (const Process& process : cow.processes) {
-    // Nobody knows with which process a child that forks itself shared what it copied.
+    // A child that forks itself shares pages with several processes: its copies are not attributable.
     const bool forks = std::any_of(cow.processes.begin(), cow.processes.end(),
                                    [&](const Process& each) { return each.parent == process.pid; });
     if (process.parent != 0 && forks) return "";

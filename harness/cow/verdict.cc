@@ -128,12 +128,12 @@ std::string known_text(const Measured<std::uint64_t>& count) { return count ? fo
 
 std::string unwatched_text(const Unwatched& unwatched) {
   return fmt::format(
-      "process {} ({}) changed its credentials when it was executed, or its user may not read the program: the kernel "
-      "ended the watch, and {}",
+      "process {} ({}) changed its credentials at an exec, or its user may not read the program. The kernel ended the "
+      "watch: {}",
       unwatched.pid, unwatched.name,
-      unwatched.faults ? fmt::format("{} until it was watched again are missing",
-                                     "at most " + format_counted(*unwatched.faults, "fault"))
-                       : "what it did from then on is missing; watch as root");
+      unwatched.faults
+          ? fmt::format("at most {} until the next watch are missing", format_counted(*unwatched.faults, "fault"))
+          : "all later faults are missing; watch as root");
 }
 
 bool are_told_apart(const Cow& cow) {
@@ -148,7 +148,7 @@ std::string copied_text(const Cow& cow) {
       fmt::format("{} copied ({})", format_counted(copies, "page"), format_size(cow.totals.copied_bytes));
   if (are_told_apart(cow)) {
     if (cow.sampling) return "about " + pages;
-    // Others may be among the faults of which nothing is known.
+    // Faults of unknown kind may be copies, too.
     const bool more = cow.bounds && cow.bounds->copies.at_most.value_or(0) > copies;
     return pages +
            (more ? fmt::format(" as far as is known, at most {}", format_count(*cow.bounds->copies.at_most)) : "");

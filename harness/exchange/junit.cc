@@ -19,7 +19,7 @@ void set(pugi::xml_node node, const char* name, const std::string& value) {
 /// The outcomes of one test.
 using Test = std::vector<const Outcome*>;
 
-/// What a test case contains for an outcome; nothing if it passes.
+/// The element of a test case for an outcome; nullptr if the outcome passes.
 const char* element_of(const Outcome& outcome) {
   if (outcome.fails) return outcome.kind == OutcomeKind::kFailed ? "error" : "failure";
   return outcome.kind == OutcomeKind::kSkipped ? "skipped" : nullptr;

@@ -41,7 +41,7 @@ struct Benchmark {
 struct Outcome {
   std::string suite;       ///< what it belongs to: an allocator, say
   std::string name;        ///< unique in its suite, and the same in the next version
-  std::string test = {};   ///< what services follow from run to run, found or not; empty: the name
+  std::string test = {};   ///< the test that services follow from run to run; empty: the name
   std::string label = {};  ///< for people, where that is another: "1 MiB touch 0"
   OutcomeKind kind = OutcomeKind::kSame;
   bool fails = false;                   ///< whether the command's exit status is 1 because of it
@@ -73,10 +73,10 @@ std::string verdict_of(const OutcomeList& list);
 /// What people call it.
 const std::string& label_of(const Outcome& outcome);
 
-/// What services follow from run to run.
+/// The name of the test that services follow from run to run.
 const std::string& test_of(const Outcome& outcome);
 
-/// A sentence that follows its verdict: "worse: 3 faults" without the word.
+/// The sentence without its verdict at the beginning: "3 faults" of "worse: 3 faults".
 std::string after_verdict(const std::string& sentence, const std::string& verdict);
 
 /// Whether any outcome makes the command exit with 1.

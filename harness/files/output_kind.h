@@ -8,7 +8,7 @@ namespace zerotax {
 struct OutputRules {
   std::string command;  ///< the one that runs: its --json replaces only documents of its own kind; "": any of zerotax's
   bool force = false;   ///< --force: anything but what can be executed
-  bool takes_standard_output = false;  ///< an output is written there (check_outputs): nothing else may be
+  bool takes_standard_output = false;  ///< an output goes there (check_outputs), and nothing else may
 };
 OutputRules& output_rules();
 

@@ -30,7 +30,7 @@ struct ForkModel {
   std::string not_fitted;                ///< why there is no model; empty if there is one
   std::array<bool, kForkTerms> known{};  ///< false: no process had any (huge pages, say)
   std::array<double, kForkTerms> ns{};
-  std::string no_interval;                      ///< why there are no intervals; empty if there are
+  std::string no_interval;                      ///< why there are no intervals; empty: there are
   std::array<Interval, kForkTerms> interval{};  ///< 95 %
   double r_squared = 0;                         ///< weighted by relative errors; 1 is a perfect fit
   std::vector<ForkPrediction> fit;              ///< of the places that it was fitted to

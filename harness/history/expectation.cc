@@ -36,7 +36,7 @@ bool is_deterministic(const MetricRow& row) {
                        "docs/findings.md");
 }
 
-/// The metric of a key or name, or of "METRIC.CALL", whose call is then in `call`.
+/// The metric of a key, a name or "METRIC.CALL"; CALL goes into `call`.
 Metric metric_or_call(const std::string& key, std::string& call) {
   if (const auto found = metric_named(key)) return *found;
   const std::size_t dot = key.rfind('.');

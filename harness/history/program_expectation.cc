@@ -42,8 +42,7 @@ SiteNumber number_named(const std::string& word) {
   refuse_word(fmt::format("--expect: '{}' is not counted of a function", word), word, keys);
 }
 
-/// A metric, and the processes that it is about, if any: "peak resident memory of cc1". The names of metrics have " of
-/// " in them too.
+/// The metric and the process name of "peak resident memory of cc1". Names of metrics may contain " of ", too.
 std::pair<std::optional<programs::Metric>, std::string> metric_of_processes(const std::string& subject) {
   if (const auto whole = metric_of(subject)) return {whole, ""};
   for (std::size_t at = subject.find(" of "); at != std::string::npos; at = subject.find(" of ", at + 1)) {

@@ -127,7 +127,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   std::int64_t memset_faults_ = 0;  ///< of this thread, those that memset took
   std::int64_t memset_began_ = 0;   ///< its faults before the last memset
   std::int64_t others_ns_ = 0;      ///< CPU time of the other threads
-  bool others_drop_ = false;        ///< another thread may have returned pages that this one populated again
+  bool others_drop_ = false;        ///< another thread may have returned pages that this thread populated again
   bool alone_ = false;              ///< no other thread or process had the memory when the call was over
   std::uintptr_t heap_end_ = 0;
   FewRanges dropped_;    ///< pages taken away

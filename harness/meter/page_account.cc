@@ -142,7 +142,7 @@ void PageAccount::begin_operation(OpSample& op) {
 
 void PageAccount::before_call(const SystemCall& call, AddressRange going) {
   going_ = cut_ = going;
-  // What mremap keeps in place does not go.
+  // mremap keeps the beginning in place.
   if (call.number == SYS_mremap) cut_.begin += page_ceiling(static_cast<std::uintptr_t>(call.arguments[2]));
   going_bytes_ = going_new_ = 0;
   mechanism_ = mechanism_of(call.number);

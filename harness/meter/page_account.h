@@ -60,7 +60,7 @@ class PageAccount {
   std::int64_t peak_before_ = 0;  ///< the operation
   // Of the system call that is going on.
   AddressRange going_;
-  AddressRange cut_;              ///< of it, what does not stay
+  AddressRange cut_;              ///< the part of going_ that does not stay
   std::int64_t going_bytes_ = 0;  ///< populated
   std::int64_t going_new_ = 0;    ///< of them, populated within this step
   std::int64_t OpSample::*mechanism_ = nullptr;

@@ -7,7 +7,7 @@
 
 namespace zerotax {
 
-/// The metric of this key ("calloc_faults"), or of this name for people ("calloc faults"); nothing if no metric has it.
+/// The metric of a key ("calloc_faults") or of a name for people ("calloc faults"); nothing if unknown.
 std::optional<Metric> metric_named(const std::string& word);
 
 }  // namespace zerotax

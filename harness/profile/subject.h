@@ -20,7 +20,7 @@ struct SampledProcess {
   std::string build_id;            ///< hexadecimal; empty: none
   std::string launched;            ///< UTC
   bool ended = false;              ///< by itself, while it was sampled
-  std::vector<pid_t> running;      ///< that it had started, and that ran on when it had ended
+  std::vector<pid_t> running;      ///< processes that it started and that outlived it
 };
 
 /// What was profiled, and in what way.

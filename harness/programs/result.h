@@ -49,10 +49,10 @@ struct SiteOf {
 using Site = SiteOf<std::uint64_t>;
 using SiteRange = SiteOf<Range>;
 
-/// A process by its place in a command: its name, and the name of the process that started it.
+/// The place of a process in a command.
 struct Role {
   std::string name;
-  std::string parent;  ///< empty: it is the command itself
+  std::string parent;  ///< name of the process that started it; empty: the command itself
 };
 
 /// One recorded run of a command.
@@ -63,7 +63,7 @@ struct CommandRun {
   std::map<SiteKey, Site> sites;
   std::string allocator;           ///< the file of the one that was called most
   std::vector<std::string> notes;  ///< what was not seen of it
-  std::vector<Role> roles;         ///< in the order of their start
+  std::vector<Role> roles;         ///< in the order in which the processes started
   Evidence evidence;               ///< for advice on what became more
 };
 
@@ -95,7 +95,7 @@ struct Program : Command {
   std::map<std::string, Ranges> processes;
   std::map<SiteKey, SiteRange> sites;
   std::vector<Role> roles;  ///< of the last run; not in the document
-  Evidence evidence;        ///< likewise
+  Evidence evidence;        ///< of the last run; not in the document
 };
 
 struct Baseline {
@@ -148,7 +148,7 @@ struct Check {
   bool strict = false;
   bool passed = true;
   std::string sentence;
-  std::string advice;  ///< how the program could change, if the counts show that; empty: they do not
+  std::string advice;  ///< how the program could change; empty: the counts do not show it
   std::string accept;  ///< the command that accepts what is new
 };
 

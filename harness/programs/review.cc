@@ -148,19 +148,19 @@ std::string site_words(const SiteChange& site, const Measure& measure) {
                      before == site.after[kCalls] ? after : fmt::format("{} → {}", format_count(before), after), bytes);
 }
 
-/// By how much a metric of the command became more (`up`) or less; negative the other way, 0 where it is not known.
+/// The increase (`up`) or decrease of a metric of the command; negative the other way, 0 if unknown.
 std::int64_t more_of(const Check& check, Metric metric, bool up) {
   const auto& before = check.baseline.metrics[metric];
   const auto& after = check.measured.all[metric];
   return before && after ? growth(nearest(*before, *after), *after) * (up ? 1 : -1) : 0;
 }
 
-/// What became more or less between its nearest values.
+/// The size of a change, between the nearest values.
 std::int64_t size_of(const Change& change) {
   return change.grew() ? growth(change.before.high, change.after) : growth(change.after, change.before.low);
 }
 
-/// The same in bytes of the kernel's part: a fault is a page, but those that populated huge pages are more.
+/// The size of a change of the kernel's part, in bytes: a fault is a page, or more with huge pages.
 std::int64_t kernel_bytes(const Check& check, const Change& change) {
   if (row_of(change.metric).unit == Unit::kBytes) return size_of(change);
   const auto page = static_cast<std::int64_t>(page_bytes());
@@ -174,7 +174,7 @@ std::int64_t kernel_bytes(const Check& check, const Change& change) {
 bool is_most(std::int64_t part, std::int64_t whole) { return part > 0 && part >= whole - part; }
 
 /// Explains a change of the kernel's part: by memory that was returned and filled again, or by memory that is fresh.
-/// Empty if neither is most of the change: then the other faults are copies, or of files.
+/// Empty if neither is most of the change: most faults are then copies, or of files.
 std::string kernel_words(const Check& check, const Change& change) {
   const bool up = change.grew();
   const std::int64_t whole = kernel_bytes(check, change);
@@ -222,7 +222,7 @@ const Change* headline(const std::vector<Change>& changes, Direction direction) 
   return best;
 }
 
-/// Blocks of less than 64 KiB have no site: a place that has less than half of a change does not explain it.
+/// Whether a place has at least half of a change. Blocks of less than 64 KiB have no place.
 bool explains(const SiteChange& site, const Change& change, const Measure& measure) {
   return is_most(growth(measure.of(site.before), measure.of(site.after)) * (change.grew() ? 1 : -1), size_of(change));
 }
@@ -238,7 +238,7 @@ std::string headline_words(const Check& check, const Change& change) {
   return words_of(change) + (why.empty() ? "" : ": " + why);
 }
 
-/// What costs more; nothing of metrics that no advice is about.
+/// The cost that grew; nothing if no advice is about the metric.
 std::optional<Costly> costly_of(const Check& check, const Change& change) {
   using enum Metric;
   switch (change.metric) {

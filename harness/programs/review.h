@@ -12,8 +12,8 @@ std::vector<SiteChange> site_changes(const Program& baseline, const CommandRun& 
 /// number of metrics, `same`.
 std::string sentence_of(const Check& check, const std::string& same);
 
-/// How the program could change so that what became more becomes less, where the counts of the run show that (the table
-/// in judge/evidence.h); else empty.
+/// How the program could change to undo the increase, by the table in judge/evidence.h; empty if the counts of the run
+/// do not show it.
 std::string advice_of(const Check& check);
 
 /// One line of a change: "page faults 1,148 → 71,697", with the process, if it is of one.

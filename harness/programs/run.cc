@@ -74,7 +74,7 @@ Values values_of(const record::Metrics& figures, const record::KernelMetrics& ke
   return values;
 }
 
-/// When a process ended, or became another program; nothing if neither was seen.
+/// The time when a process ended or became another program; nothing if unknown.
 std::optional<std::int64_t> end_of(const record::RecordedProcess& process,
                                    const std::vector<const record::RecordedProcess*>& all) {
   std::optional<std::int64_t> end;
@@ -86,8 +86,9 @@ std::optional<std::int64_t> end_of(const record::RecordedProcess& process,
   return end;
 }
 
-/// The most that processes held at one time, at most: each has its peak from its start to its end. What a child of fork
-/// shares with its parent counts once; the copies, on either side, are no more than the faults that zeroed nothing.
+/// The most that processes can have held at one time: each counts with its peak from its start to its end. Memory that
+/// a child of fork shares with its parent counts once. Copies, on either side, are at most the faults that zeroed
+/// nothing.
 Count peak_of(const std::vector<const record::RecordedProcess*>& processes) {
   struct Step {
     std::int64_t at_ns;
@@ -116,7 +117,7 @@ Count peak_of(const std::vector<const record::RecordedProcess*>& processes) {
     steps.push_back({process->started_ns, held});
     if (const auto end = end_of(*process, processes)) steps.push_back({*end, -held});
   }
-  // At one time, ends come first: a process and its next program are never there together.
+  // At equal times, ends come first: a process and its next program never coexist.
   std::sort(steps.begin(), steps.end(),
             [](const Step& a, const Step& b) { return std::pair(a.at_ns, a.bytes) < std::pair(b.at_ns, b.bytes); });
   std::int64_t now = 0;
@@ -137,8 +138,8 @@ Values values_of(const record::RecordedProcess& process) {
   return values;
 }
 
-/// Of all processes of this name: sums, but for the peak of the live heap, which is that of the worst, and the peak of
-/// what they held, which is of one time.
+/// Values of all processes of each name: sums, but the peak of the live heap is the highest of one process, and the
+/// peak of resident memory is of one time.
 std::map<std::string, Values> by_name(const std::vector<record::RecordedProcess>& processes) {
   std::map<std::string, Values> found;
   std::map<std::string, std::vector<const record::RecordedProcess*>> named;
@@ -241,7 +242,7 @@ std::string last_words(const MeteredCommand& command) {
   return said.empty() ? "" : fmt::format(" ({})", one_line(said));
 }
 
-/// As it ended. Throws UsageError if it was killed.
+/// Notes how the command ended. Throws UsageError if it was killed.
 CommandRun ended(CommandRun found, const MeteredRun& run, const Target& target, const MeteredCommand& command) {
   if (run.exited && run.code == 0) return found;
   const std::string words = last_words(command);
@@ -253,7 +254,7 @@ CommandRun ended(CommandRun found, const MeteredRun& run, const Target& target, 
   return found;
 }
 
-/// The page faults of a program that takes no library: those of all its processes, by the kernel (wait4(2)).
+/// The page faults of a program that takes no library, of all its processes, from the kernel (wait4(2)).
 CommandRun run_outside(const Target& target, MeteredCommand command) {
   command.environment.assign(target.env.begin(), target.env.end());
   command.fixed_layout = true;

@@ -25,7 +25,7 @@ struct Target : Command {
 Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
                   const std::string& allocator = "");
 
-/// The same of commands that are compared: if one of them takes no library, all are counted from outside.
+/// Targets of commands to compare: if one command takes no library, all are counted from outside.
 std::vector<Target> targets_for(const std::vector<std::vector<std::string>>& commands, double timeout_s);
 
 /// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError

@@ -108,7 +108,7 @@ exchange::Outcome outcome_of(const Check& check, const Change& change) {
   return outcome;
 }
 
-/// Each metric of the baseline is a test, whether it changed or not.
+/// Adds the unchanged metrics of the baseline: each metric is a test.
 void add_unchanged(const Check& check, const std::string& process, const Ranges& ranges,
                    std::vector<exchange::Outcome>& outcomes) {
   for (const MetricRow& row : metric_rows()) {

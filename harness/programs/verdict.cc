@@ -143,8 +143,8 @@ CommandRun nearest_run(const Program& program, const Program& other) {
   return run;
 }
 
-/// The processes of NEW that do what processes of OLD with other names do: started by the same one, and in the same
-/// order. By name, to the name in OLD.
+/// Pairs names of processes of NEW with names of OLD: equal names, then processes that the same process started in the
+/// same order.
 std::map<std::string, std::string> same_roles(const Program& before, const Program& after) {
   std::map<std::string, std::string> same;
   std::vector<Role> left;
@@ -168,7 +168,7 @@ std::map<std::string, std::string> same_roles(const Program& before, const Progr
   return same;
 }
 
-/// Names those processes alike.
+/// Gives paired processes the same name.
 void name_alike(Program& before, Program& after) {
   for (const auto& [now, old] : same_roles(before, after)) {
     if (now == old) continue;

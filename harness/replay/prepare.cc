@@ -79,7 +79,7 @@ class Preparation {
   void forget_pages(std::uint32_t slot) {
     const std::uint64_t populated = std::exchange(blocks.edit(slot).populated, 0);
     blocks.live_bytes -= populated;
-    // A child of fork ends blocks of its parent, too.
+    // A child of fork also ends blocks of its parent, which it does not count.
     const std::uint64_t unknown = std::exchange(blocks.edit(slot).unknown, 0);
     if (unknown == 0 || open_blocks_ == 0) return;
     --open_blocks_;
@@ -102,10 +102,10 @@ class Preparation {
   std::uint64_t event_ = 0;
   std::uint64_t time_ = 0;  ///< units
   bool pages_known_ = true;
-  bool says_pages_ = true;         ///< whether they are
+  bool says_pages_ = true;         ///< whether the recording has pages_known
   std::uint64_t open_blocks_ = 0;  ///< live blocks with unknown pages
   std::uint64_t open_bytes_ = 0;
-  std::uint64_t seen_bytes_ = 0;  ///< of the same blocks: pages that are known
+  std::uint64_t seen_bytes_ = 0;  ///< known pages of these blocks
 };
 
 void Preparation::check_size(std::uint64_t bytes) const {
@@ -156,7 +156,7 @@ void Preparation::ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes) {
   });
 }
 
-/// If the process's end was not seen, pages of a block that never ends are written that no note has.
+/// Counts the pages of a live block that the recording may lack, because the end of the process was not seen.
 void Preparation::note_unknown(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   const bool has_note = pages_.populated.has(blocks.count);
   if (bytes < record::kPagedBytes && !is_mapping) return;
@@ -169,9 +169,8 @@ void Preparation::note_unknown(std::uint32_t slot, std::uint64_t bytes, bool is_
   seen_bytes_ += edited.populated;
 }
 
-/// A block begins to live in a slot, and its populated pages are written: those that the recording knows of. In one
-/// that does not say whether they are known (of another program's trace, or of an earlier version), a block that never
-/// ends counts as written.
+/// Begins a block in a slot, and writes the populated pages that the recording has. If the recording does not say
+/// whether it has all (an earlier version, or another program's trace), a block that never ends counts as written.
 void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   forget_pages(slot);
   Slot& edited = blocks.edit(slot);
@@ -351,7 +350,7 @@ prepared_process Preparation::run() {
   sums_.threads += streams_.threads();
   ++sums_.processes;
   sums_.unknown_blocks += open_blocks_;
-  // No more than the kernel zeroed for the process, without what is known of that.
+  // At most the bytes that the kernel zeroed for the process, without the known ones.
   const std::uint64_t most = image.zeroed_at_most_bytes.value_or(2 * kAddressSpaceBytes);
   sums_.unknown_bytes += pages_known_ ? open_bytes_ : less(std::min(most, 2 * kAddressSpaceBytes), seen_bytes_);
   return {blocks.slots(),           threads,

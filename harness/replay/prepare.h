@@ -13,11 +13,10 @@ struct Prepared {
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;     ///< of all processes
   std::uint64_t peak_bytes = 0;  ///< the most that the pages of the blocks of one process take
-  /// Blocks whose pages are not all in the recording, for the end of their process was not seen. A replay does not
-  /// write to these pages.
+  /// Blocks of which the recording may lack pages, because the end of their process was not seen. A replay does not
+  /// write to the missing pages.
   std::uint64_t unknown_blocks = 0;
-  /// Bytes, at most, of pages of such processes that were written to, with their data and stacks. kAddressSpaceBytes or
-  /// more: unlimited.
+  /// The most bytes of missing pages of these processes, with data and stacks. kAddressSpaceBytes or more: unlimited.
   std::uint64_t unknown_bytes = 0;
 };
 

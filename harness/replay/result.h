@@ -19,7 +19,7 @@ using Count = Measured<std::uint64_t>;
 struct Replayed {
   Json allocator;
   record::CallsCounts counts;
-  // Where pages that the program wrote to are unknown, and `counts` lack what depends on them.
+  // Bounds, if written pages are unknown. `counts` are then n/a where they depend on these pages.
   std::optional<record::CallsCounts> at_least;
   std::optional<record::CallsCounts> at_most;
   Count failed_calls;
@@ -54,8 +54,8 @@ struct Recording {
   std::string allocator;
   std::vector<std::string> env;
   bool limited = false;
-  std::optional<std::uint64_t> unknown_blocks;  ///< whose pages are not all known
-  std::optional<std::uint64_t> unknown_bytes;   ///< at most, that a replay does not write to and the program did
+  std::optional<std::uint64_t> unknown_blocks;  ///< large blocks with unknown pages
+  std::optional<std::uint64_t> unknown_bytes;   ///< the most that the program wrote and a replay does not
   record::CallsCounts counts;
 };
 

@@ -78,13 +78,12 @@ record::CallsCounts counts_of(const programs::CommandRun& run, std::uint64_t own
           all[Metric::kPeak]};
 }
 
-/// Of what depends on pages that are unknown: a replay, which does not write to them, counts the least, and with all of
-/// them it would count the most.
+/// Bounds the counts that depend on unknown pages. The replay, which does not write to these pages, counts the least.
 void bound_counts(const Recording& recording, Replayed& row) {
   constexpr std::uint64_t kLittle = std::uint64_t{64} << 10;
   const std::uint64_t unknown = recording.unknown_bytes.value_or(0);
   if (unknown <= kLittle) return;
-  const NotAvailable why{"which pages the recorded program wrote to is not known"};
+  const NotAvailable why{"the pages that the recorded program wrote to are unknown"};
   row.at_least = row.at_most = row.counts;
   using C = record::CallsCounts;
   for (const auto& [count, unit] : {std::pair{&C::minor_faults, std::uint64_t{page_bytes()}},

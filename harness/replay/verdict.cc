@@ -121,10 +121,10 @@ void add_verdict(Workload& workload) {
                                       [](const Replayed& each) { return each.at_least.has_value(); });
   if (is_bounded) {
     workload.prediction = fmt::format(
-        "How well replay predicts is unknown: the end of a process was not seen (it was killed, or the recording "
-        "stopped before), so that {} may have pages that it wrote to and a replay does not.",
+        "How well replay predicts is unknown: the end of a process was not seen, because it was killed or the "
+        "recording stopped earlier. The program may have written to pages of {} that a replay does not write to.",
         recording.unknown_blocks.value_or(0) == 0
-            ? "the program's data"
+            ? "its data"
             : fmt::format("{}", format_counted(*recording.unknown_blocks, "large block")));
   } else if (workload.recording.limited) {
     workload.prediction =

@@ -17,8 +17,7 @@ Json ctf_field_value(const CtfField& field, const char* bytes);
 /// All fields of an event by name.
 Json ctf_fields(const CtfEvent& event);
 
-/// Whether a field's value can be read as a T: the event of a program may have the name of one of ours, and other
-/// fields.
+/// Whether a field's value can be read as a T. A program's event may have the name of one of ours, but other fields.
 template <typename T>
 bool is_value_of(const Json& value) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -32,7 +31,7 @@ bool is_value_of(const Json& value) {
   }
 }
 
-/// One field of an event; T{} if it has none of this name that can be read as a T.
+/// One field of an event; T{} if the event has no field of this name that can be read as a T.
 template <typename T>
 T ctf_field(const CtfEvent& event, std::string_view name) {
   const CtfField* field = event.type->field(name);

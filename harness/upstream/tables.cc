@@ -15,20 +15,19 @@ namespace zerotax::upstream {
 
 namespace {
 
-/// GB/s of an operation that wrote to most of its bytes. Nothing of another, which no memory's speed bounds.
+/// GB/s of an operation; nothing if it wrote to less than half of its bytes, because memory then does not limit it.
 std::optional<double> rate(std::optional<double> ns, std::uint64_t bytes, std::uint64_t written) {
   return ns && *ns > 0 && written >= bytes / 2 ? std::optional(static_cast<double>(bytes) / *ns) : std::nullopt;
 }
 
-/// Bytes that the process's first operation wrote to: the kernel or the allocator zeroed them, or the program touched
-/// them.
+/// Bytes that the kernel or the allocator zeroed, or the program touched, in the process's first operation.
 std::uint64_t written_first(const Point& point, std::uint64_t bytes) {
   const std::uint64_t zeroed =
       point.first()->count(Metric::kZeroedBytes).value_or(0) + page_bytes() * first_operation_faults(point).value_or(0);
   return std::max(zeroed, static_cast<std::uint64_t>(point.touch * static_cast<double>(bytes)));
 }
 
-/// The same of a later operation, whose memory may be populated before.
+/// Bytes that were zeroed in a later operation. Touched memory may be populated before it, so it does not count.
 std::uint64_t written_later(const Point& point) {
   const std::uint64_t faulted = page_bytes() * operation_faults(point).value_or(0);
   return point.count(Metric::kZeroedBytes).value_or(0) +

@@ -197,7 +197,7 @@ std::string report_text(const std::string& recording, const replay::Workload& wo
                             markdown_escaped(file_name(recording)), markdown_block(replay::workloads_text(all), ""));
 }
 
-/// With what the whole recording does under both. Returns the number of its calls.
+/// Writes the report, with a replay of the whole recording under both. Returns the number of recorded calls.
 std::uint64_t write_folder(const WorkloadRequest& request, std::size_t calls, const Reproduced& made,
                            const std::vector<Allocator>& both) {
   replay::Plan plan;
@@ -238,7 +238,7 @@ ExitStatus report_workload(const WorkloadRequest& request) {
     return ExitStatus::kFinding;
   }
   if (shown->size() > kMostCalls) {
-    print_text("no report was written: the fewest lines of calls found that show it are {}, more than {}\n",
+    print_text("no report was written: the shortest program found that shows it has {} lines of calls, more than {}\n",
                format_count(shown->size()), kMostCalls);
     return ExitStatus::kFinding;
   }

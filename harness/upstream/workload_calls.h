@@ -25,7 +25,7 @@ static_assert(sizeof(WorkloadCall) == 24, "the evaluating program reads them fro
 /// 16 KiB have none. Throws UsageError for a damaged recording.
 std::vector<WorkloadCall> workload_calls(const replay::CallsFile& file);
 
-/// Number of calls, without the pages between them.
+/// Number of calls, without entries for pages.
 std::size_t calls_in(const std::vector<WorkloadCall>& calls);
 
 /// Of each call, its unit: calls of one block, and of what realloc made of it, belong together.

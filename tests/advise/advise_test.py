@@ -128,7 +128,7 @@ def test_a_remedy_that_breaks_the_program_or_takes_too_much_memory_is_a_row():
     assert broken["reason"] == "ended with exit status 127 (fragile: cannot be loaded)"
     hungry = found.remedy("glibc:HUNGRY=1")
     assert (hungry["verdict"], hungry["runs"]) == ("MORE MEMORY", 1), hungry
-    assert "twice the memory of the unchanged program and 256 MiB" in hungry["reason"]
+    assert "twice the memory of the unchanged program plus 256 MiB" in hungry["reason"]
     assert [run["end"] for run in found.json["runs"] if run["remedy"] == "glibc:HUNGRY=1"] == ["more_memory"]
     assert "BREAKS" in found.out and "MORE MEMORY" in found.out
 

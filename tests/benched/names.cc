@@ -1,4 +1,4 @@
-// Benchmarks whose names are not one word, beside what the program itself prints, and counters that are no numbers.
+// Benchmarks whose names are several words, with other output of the program, and counters that are no numbers.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

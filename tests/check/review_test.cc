@@ -296,7 +296,7 @@ TEST(CheckDocument, OfSeveralAllocatorsSaysWhichDiffer) {
   EXPECT_EQ(check_json(check)["verdict"], "worse");
 }
 
-/// The same measurement with other zeroed bytes at one size: of its steady state.
+/// The measurement with other zeroed bytes in the steady state at one size.
 Baseline with_zeroed(Baseline made, std::uint64_t size, std::int64_t bytes) {
   for (Point& point : made.points) {
     if (point.size_bytes == size) point[kZeroedBytes] = MetricValue::whole(bytes);

@@ -181,5 +181,5 @@ def test_every_variable_of_the_documentation_is_in_the_help():
     assert "vm:RELEASE" in zerotax("help", "options").stdout
 
 
-# Of the recorder, for programs; and of the project's own tests.
+# Names in the documentation that are no variables: macros of the recorder.
 MACROS = {"ZEROTAX_EVENT", "ZEROTAX_MARK", "ZEROTAX_MARK_EVENT", "ZEROTAX_RECORD", "ZEROTAX_RECORD_AT", "ZEROTAX_WRITE"}

@@ -111,7 +111,7 @@ TEST(RunFile, ConditionsThatDifferAreNamed) {
   EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(other)),
             "kernel: 6.18 and 6.1; thp: madvise and always");
   other = environment();
-  // A boot leaves some pages more or less; swap is there or is not.
+  // After each boot there are a few pages more or less, but swap exists or not.
   Json large = environment();
   large["memory_bytes"] = other["memory_bytes"] = 8'000'000'000;
   other["memory_bytes"] = 8'000'004'096;

@@ -278,7 +278,7 @@ def test_without_memory_or_processes_nothing_is_kept_that_was_not_tested(limit):
                           check=False)
     found = {row["id"]: row for row in promises_in(done.stdout)}
     assert len(found) >= 80
-    # Without a second process nothing can be tested, which is no kernel that keeps its promises.
+    # Without a second process nothing can be tested: the status is not that of kept promises.
     assert done.returncode == (3 if limit == "--nproc=1" else 0)
     short = {"--as=20000000": {"mmap-fresh", "enomem-mappings", "enomem-commit"}, "--nproc=1": set(found)}[limit]
     for name in short:

@@ -1,5 +1,4 @@
-"""Programs of which `zerotax cow` cannot see every fault, or not for what it was: the counts are exact, or have bounds that
-hold, or are n/a."""
+"""Programs with faults that `zerotax cow` cannot see or classify: counts are exact, have true bounds, or are n/a."""
 
 import json
 import os
@@ -127,7 +126,7 @@ int main(int count, char **words) {
   }
 }
 """
-# Copies of 1,024 pages, or of none: the program's own are a few more.
+# Pages that each way copies; the start of the program copies a few more.
 WAYS = {"file": 1024, "data": 1024, "protected-file": 1024, "moved-file": 1024, "moved": 1024, "moved-onto-used": 1024,
         "moved-before": 1024, "huge": 1024, "populated": 1024, "vfork": 0}
 FILLS = {"moved": 1024, "moved-onto-used": 2048, "moved-before": 1024, "vfork": 1024}
@@ -136,7 +135,7 @@ FEW = 200
 
 @pytest.fixture(scope="module")
 def program():
-    # Not in a folder of pytest, which others may not look into.
+    # Other users cannot read a folder of pytest.
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
@@ -209,7 +208,7 @@ RIGHTS = {"setuid": (0o4755, 65534), "unreadable": (0o711, 0)}
 def test_a_program_with_other_rights_is_watched_again(program, way):
     folder = program.parent / way
     other = with_rights(program, folder, *RIGHTS[way])
-    # A shell in between: setpriv keeps what root may read.
+    # A shell starts the program, because setpriv itself may read it.
     words = [*NOBODY, "/bin/sh", "-c", f"{other} fills 20000; :"] if way == "unreadable" else [other, "fills", 20_000]
     report, done = watch(*words)
     check_watched_again(report, 20_000, "other")
@@ -227,7 +226,7 @@ def test_what_an_ordinary_user_loses_sight_of_is_not_0(program):
     report, done = watch(other, "fills", 20_000, prefix=NOBODY)
     assert is_na(report["bounds"]["copies"]["at_most"]) and is_na(report["unwatched"][0]["faults"])
     assert report["sentence"].startswith("at least 0 pages copied") and is_na(report["unclassified"])
-    assert "what it did from then on is missing" in " ".join(done.stderr.split())
+    assert "all later faults are missing" in " ".join(done.stderr.split())
     shutil.rmtree(folder)
 
 
@@ -267,6 +266,6 @@ def test_tables_have_at_most_80_columns(program, tmp_path, method):
     assert done.returncode == 0, done.stderr
     summary = done.stderr.split("\n\n", 1)[1].splitlines()
     assert len([line for line in summary if re.search(r"copies .* (process|mapping|code)$", line)]) == 3, summary
-    # A path without blanks stands alone.
+    # A path without blanks cannot be broken.
     assert max(len(line) for line in summary if " " in line.strip()) <= 80
     assert zerotax("cow", "--read", tmp_path / "cow.json").returncode == 0

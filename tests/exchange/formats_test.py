@@ -69,7 +69,7 @@ def test_findings_say_the_same_in_every_format(tmp_path, run):
     rows = [row for row in page.rows if row[0] != "finding"]
     assert [(row[0], row[1], row[2]) for row in rows] == [(f["id"], f["severity"], f["title"]) for f in found]
     cases = read_junit(made["junit"])
-    # A rule is a test, whether it found something or not.
+    # Each rule is a test, even without findings.
     assert {name for (_, name), (end, _) in cases.items() if end == "failure"} == {each["rule"] for each in found}
     tests = [{name for suite, name in cases if suite.startswith(each)} for each in ("planted_memset", "planted_never")]
     assert tests[0] == tests[1]
@@ -178,7 +178,7 @@ def test_check_says_the_same_in_every_format(tmp_path, baseline, name, kinds, st
     assert rows == {(group["title"], group["sentence"]) for group in groups}
     assert {words["file"] for _, words, _ in annotations} <= {str(baseline)} and len(annotations) == len(groups)
     ends = read_junit(made["junit"])
-    # A cause is a test, whether there is a change of it or not.
+    # Each cause is a test, even without changes.
     assert {name for _, name in ends} == CAUSES
     failed = {name for (_, name), (end, _) in ends.items() if end == "failure"}
     assert failed == {group["cause"] for group in groups if group["direction"] != "better"}

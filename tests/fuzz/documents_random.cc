@@ -87,7 +87,7 @@ std::string lines_of(const std::string& name, int count) {
   return kept;
 }
 
-/// What `zerotax run --json` writes: the points are in the same file.
+/// A document of `zerotax run --json`, which contains the points.
 std::string run_in_one_file() {
   Json run = json_of("results/reference/run.json");
   run.erase("points_file");
@@ -97,7 +97,7 @@ std::string run_in_one_file() {
   return json_text(run);
 }
 
-/// Only the first elements of each array: a document of a megabyte is damaged too seldom where it matters.
+/// Keeps only the first elements of each array: in a megabyte, damage rarely hits a place that matters.
 Json shortened(Json json, std::size_t most) {
   if (json.is_array() && json.size() > most) json.erase(json.begin() + static_cast<std::ptrdiff_t>(most), json.end());
   for (Json& each : json) {
@@ -256,7 +256,7 @@ void read_version(const std::string& path, const std::string&) {
   unchecked(path, [](const Json& json) { use(Json(json.get<history::Version>())); });
 }
 
-/// Built in, and checked against its schema by a test.
+/// Reads without a schema: the document is built in, and a test checks it against its schema.
 void read_upstream(const std::string& path, const std::string&) {
   unchecked(path, [](const Json& json) { use(read_project(json).name); });
 }
@@ -282,7 +282,7 @@ void read_criterion(const std::string& path, const std::string&) {
   for (const bench::Reported& each : bench::read_criterion(std::filesystem::path(folder).parent_path())) use(each.name);
 }
 
-/// What zerotax-contract prints: a line for the system, and one for each promise.
+/// The output of zerotax-contract: a line for the system, and a line for each promise.
 std::string contract_lines() {
   Json lines[] = {{{"suite", "zerotax-contract/1"},
                    {"system", "Linux"},
@@ -317,7 +317,7 @@ std::string contract_lines() {
   return text;
 }
 
-/// Kept here: made by this version's commands, and shortened.
+/// Samples in this folder, which this version's commands made; shortened.
 std::string kept(const char* name) { return text_of(std::string("tests/fuzz/samples/") + name); }
 
 std::vector<Kind> kinds() {
@@ -353,7 +353,7 @@ std::vector<Kind> kinds() {
   };
 }
 
-/// A value that may stand in another's place: often of the same kind, which the schema then accepts.
+/// A replacement for a value: often of the same kind, so that the schema accepts it.
 Json some_value(const Json& old, fuzz::Random& random) {
   if (fuzz::one_in(random, 5)) {
     static const Json kOthers[] = {
@@ -412,7 +412,7 @@ std::string damaged(const std::string& sample, fuzz::Random& random) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Whether the kind's reader took the file.
+/// Whether the reader of this kind accepted the file.
 bool is_accepted(const Kind& kind, const std::string& path, const std::string& sample) {
   try {
     kind.read(path, sample);

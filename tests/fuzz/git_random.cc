@@ -45,7 +45,7 @@ git pack-refs --all
 git tag v7
 )";
 
-/// The damage is the same for a seed and the words.
+/// Runs the real git and damages its output, in the same way for the same seed and words.
 int act_as_git(int count, char** words) {
   std::string all;
   bool prints = false;
@@ -88,7 +88,7 @@ void use(const Commit& commit) {
   used += commit.name().size() + commit.subject.size() + commit.author.size() + commit.date.size();
 }
 
-/// A question that history or bisect ask of a repository; `which` below 4, or all.
+/// Asks a repository a question of history or bisect: `which` below 4, or else all questions.
 void ask(const Git& git, Random& random, std::uint64_t which) {
   const Repository repository(git);
   const bool all = which > 3;
@@ -122,7 +122,7 @@ void ask(const Git& git, Random& random, std::uint64_t which) {
   for (const Commit& commit : found.candidates) use(commit);
 }
 
-/// Damages a file that read_repository reads, or adds it.
+/// Damages or adds a file that read_repository reads.
 void damage(const fs::path& git, Random& random) {
   static constexpr const char* kFiles[] = {
       "HEAD",         "packed-refs", "shallow",   "commondir", "objects/info/alternates",
@@ -144,7 +144,7 @@ void damage(const fs::path& git, Random& random) {
   std::ofstream(file, std::ios::binary) << fuzz::damaged_text(old, random);
 }
 
-/// Whether `act` ended without an error of ours; any other exception ends the test.
+/// Whether `act` ended without a zerotax::Error. Any other exception ends the test.
 template <typename Act>
 bool succeeds(const Act& act) {
   try {

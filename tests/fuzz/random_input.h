@@ -19,7 +19,7 @@ using Random = std::mt19937_64;
 
 inline bool one_in(Random& random, std::uint64_t count) { return random() % count == 0; }
 
-/// Mostly small, sometimes at the end of a range.
+/// A number, mostly small, sometimes at the end of a range.
 inline std::uint64_t some_number(Random& random) {
   switch (random() % 6) {
     case 0:
@@ -33,7 +33,7 @@ inline std::uint64_t some_number(Random& random) {
   }
 }
 
-/// Damages a text: bytes, cuts, parts twice, numbers, and words of others.
+/// Damages a text: changes bytes, cuts it, repeats parts, and inserts numbers and words.
 inline std::string damaged_text(std::string text, Random& random) {
   static constexpr const char* kWords[] = {"\n",    "\n\n",     "",     " ",       "-1",    "18446744073709551616",
                                            "1e999", "\xff\xfe", "%s%n", "\x1b[2J", "../..", "null",
@@ -68,7 +68,7 @@ inline std::string damaged_text(std::string text, Random& random) {
   return text;
 }
 
-/// --seconds N and --seed N.
+/// The options --seconds N and --seed N.
 struct Options {
   double seconds = 5;
   std::uint64_t seed = 1;
@@ -84,7 +84,7 @@ struct Options {
 
 inline volatile std::uint64_t current_seed = 0;
 
-/// For a crash, an exception that nothing catches, and an input that takes 20 s.
+/// Handles a crash, an uncaught exception and an input that takes 20 s.
 inline void say_seed_and_end(int signal) {
   char line[80];
   const int length = std::snprintf(line, sizeof line, "signal %d at seed %llu\n", signal,

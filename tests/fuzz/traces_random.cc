@@ -22,7 +22,7 @@
 #include "trace/perfetto_document.h"
 #include "trace/result.h"
 
-// Named like the kernel's, which have a meaning for the reader (observe/kernel_log.cc).
+// Events named like the kernel's, which the reader interprets (observe/kernel_log.cc).
 ZEROTAX_EVENT(kernel_fuzzed_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address))
 ZEROTAX_EVENT(kernel_fuzzed_fork, (int32_t, pid), (int32_t, tid), (int32_t, child))
 ZEROTAX_EVENT(every_kind, (int8_t, small), (double, ratio), (uint16_t, triple, 3), (char, text, 7))
@@ -86,7 +86,7 @@ void write_text(const fs::path& path, const std::string& text) {
   if (!(std::ofstream(path, std::ios::binary) << text).flush()) std::abort();
 }
 
-/// Overwrites words at their natural places, mostly in the heads of packets and records.
+/// Overwrites aligned words, mostly in the heads of packets and records.
 std::string damaged_bytes(std::string bytes, Random& random) {
   for (std::uint64_t left = 1 + random() % 6; left > 0 && !bytes.empty(); --left) {
     const std::size_t width = std::size_t{1} << random() % 4;
@@ -165,7 +165,7 @@ void damage(const fs::path& folder, Random& random) {
 
 std::size_t used = 0;
 
-/// The times between which events `summary` takes.
+/// A choice of the events between which `summary` takes times.
 trace::IntervalChoice some_choice(Random& random) {
   static constexpr const char* kKeys[] = {"thread",  "process", "any",  "child=pid", "function",
                                           "address", "kind",    "text", "triple"};
@@ -176,7 +176,7 @@ trace::IntervalChoice some_choice(Random& random) {
   return choice;
 }
 
-/// All that `zerotax trace` does with a folder, and the reader for other programs.
+/// Does all that `zerotax trace` and the reader for other programs do with a folder.
 void read_trace(const std::string& folder, Random& random) {
   {
     trace::CtfTrace trace(folder);
@@ -193,7 +193,7 @@ void read_trace(const std::string& folder, Random& random) {
     trace::write_perfetto(trace, file);
     std::fclose(file);
   }
-  // Names of functions are read by a process of their own.
+  // A separate process reads the names of functions.
   if (fuzz::one_in(random, 4)) {
     trace::CtfTrace trace(folder);
     trace::FunctionQuery query;

@@ -17,7 +17,7 @@ std::string row_of(const Evidence& evidence) {
   return row == nullptr ? "none" : row->name;
 }
 
-/// A program whose fresh memory is what it holds at one time.
+/// A program that holds all its fresh memory at one time.
 Evidence fresh() {
   Evidence evidence;
   evidence.costly = Costly::kFresh;
@@ -31,7 +31,7 @@ Evidence fresh() {
   return evidence;
 }
 
-/// A program whose allocator gives back what is needed again.
+/// A program whose allocator returns memory that is needed again.
 Evidence refilled() {
   Evidence evidence;
   evidence.costly = Costly::kRefilled;
@@ -76,12 +76,12 @@ Evidence copies(std::uint64_t parent, std::uint64_t children) {
   return evidence;
 }
 
-/// For a row of the table, a program that it is right for, and one that looks alike for which it would be wrong.
+/// A row of the table, a program that its advice suits, and a similar program that it does not suit.
 struct Pair {
   const char* row;
   Evidence right;
-  std::function<void(Evidence&)> change;  ///< of the first into the other
-  const char* other;                      ///< the row of the other
+  std::function<void(Evidence&)> change;  ///< turns the first program into the other program
+  const char* other;                      ///< the row of the other program
 };
 
 std::vector<Pair> pairs() {
@@ -103,12 +103,12 @@ std::vector<Pair> pairs() {
               e.live_at_least = e.live_at_most = 4 * kMiB;
             }),
        [](Evidence& e) { e.huge_written = 249 * kMiB, e.live_at_least = e.live_at_most = 255 * kMiB; }, "fresh-held"},
-      // Holes between over-aligned blocks, which fit no other one; and stacks and mappings, which are no blocks.
+      // Holes between over-aligned blocks, which no block fits; stacks and mappings, which are no blocks.
       {"fresh-not-reused", with(fresh(), [](Evidence& e) { e.live_at_least = e.live_at_most = 4 * kMiB; }),
        [](Evidence& e) { e.requested = 10 * kMiB; }, "none"},
-      // Threads whose buffers are used again and again: what they hold at one time is what they need.
+      // Threads that use their buffers again and again: they need all that they hold at one time.
       {"fresh-held", fresh(), [](Evidence& e) { e.requested = 5000 * kMiB; }, "none"},
-      // A trim whose memory nobody needs again is what the user wanted.
+      // The user wanted a trim of memory that nobody needs again.
       {"trims", refilled_by(&Evidence::returned_by_trim), [](Evidence& e) { e.refilled = 10 * kMiB; }, "none"},
       {"thread-stacks", refilled_by(&Evidence::returned_of_threads),
        [](Evidence& e) { std::swap(e.returned_of_threads, e.returned_by_program); }, "program-returns"},

@@ -1,4 +1,4 @@
-"""The figure of the bill: its note is true of the document that is drawn."""
+"""The note of the bill's figure is true of the document that it shows."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def test_other_formats_show_each_change(baseline, tmp_path):
     assert int(suites.get("failures")) > 0
     assert all(each.get("message").startswith("worse: ") and each.get("message").count("worse:") == 1
                for each in suites.iter("failure"))
-    # A service follows the same tests whatever changed.
+    # The names of tests do not depend on the changes, so that a service can follow them.
     same = tmp_path / "same.xml"
     check(file, REGRESSED, "memset", options=["--name", name, "--junit", same])
     tests = [{each.get("name") for each in root.iter("testcase")} for root in (suites, ElementTree.parse(same).getroot())]

@@ -59,12 +59,12 @@ TEST(Sentence, HasNoBlocksThatABaselineOfAnEarlierVersionDidNotCount) {
 }
 
 TEST(Sentence, HasNoCauseOfAFewFaultsForAChangeOfMany) {
-  // The others are copies and reuses of pages after a fork.
+  // The other faults are copies and reuses of pages after a fork.
   CommandRun before = run_with({{kMinorFaults, 16'866}, {kZeroFillFaults, 1004}, {kRefilled, 4'096'000}});
   const CommandRun after =
       run_with({{kMinorFaults, 7'891}, {kRefilled, 4'096'000 - 4 * page_bytes()}, {kKernelZeroed, 4'079'616}});
   EXPECT_EQ(sentence_of(before, after), "better: page faults 16,866 → 7,891");
-  // A place that has a hundredth of a change does not stand behind it, either.
+  // A place with a hundredth of a change does not explain the change, either.
   add_site(before, SiteKind::kOther, {"Decoder::read (decoder.cc)"}, SiteNumber::kKernelZeroed, 9, 90 * page_bytes());
   EXPECT_EQ(sentence_of(before, after), "better: page faults 16,866 → 7,891");
   CommandRun calls = run_with({{kMallocCalls, 90'000}, {kAllocations, 90'000}});

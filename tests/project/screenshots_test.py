@@ -108,7 +108,7 @@ def test_the_committed_pictures_are_of_their_present_source():
 
 
 def wording(lines):
-    """The headings of tables and the names of causes: what a command prints whatever it counts."""
+    """The headings of tables and the names of causes, which do not depend on the counts."""
     headings = {" ".join(line.split()) for line in lines
                 if len(re.split(r" {2,}", line.strip())) > 2 and not re.search(r"\d", line)}
     causes = {found[0] for line in lines if (found := re.match(r"[a-z]+: [a-z+ ]+?(?=  )", line))}
@@ -116,14 +116,14 @@ def wording(lines):
 
 
 def plain(name, text):
-    """The lines of check.txt or check.md without what differs from run to run."""
+    """The lines of check.txt or check.md without the parts that differ from run to run."""
     text = re.sub(r"(?s)  Measured under load.*?meanwhile\.\n|- Measured under load[^\n]*\n", "", text)
     text = re.sub(r"/tmp/[^ /]+/|build-id [0-9a-f]+", "", text)
     return name, text.splitlines()
 
 
 def test_the_commands_print_today_what_the_pictures_show(tmp_path, monkeypatch):
-    """advise, which takes minutes, has its words from the run that README.md quotes."""
+    """The output of advise, which takes minutes, is that of the run that README.md quotes."""
     subprocess.run([SOURCE / "docs" / "examples" / "tour.sh", tmp_path / "tour", "record", "cow", "check"], check=True,
                    env={**os.environ, "ZEROTAX_BUILD": str(BUILD)}, timeout=300)
     shown = {name: wording(screenshots.terminal_lines(TERMINALS[name])) for name in ("record", "cow")}

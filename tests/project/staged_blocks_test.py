@@ -26,7 +26,7 @@ int main(void) {
   }
 }
 """
-# Ends after 60 s, whatever becomes of its test.
+# The service ends after 60 s, even if its test does not end it.
 SERVICE = """#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ int main(void) {
 }
 """
 SCRIPT = "for _ in range(20):\n    bytearray(1_000_000)\n"
-# Goes on after a status of 1, which is a finding, and after 3: all points of a busy machine may be ambiguous.
+# Continues after status 1, which is a finding, and after 3: on a busy machine all points may be ambiguous.
 FINDINGS = "set +e; trap 'code=$?; [ $code = 1 ] || [ $code = 3 ] || exit $code' ERR\n"
 STAGES = {}
 ELSEWHERE = {
@@ -72,7 +72,7 @@ ELSEWHERE = {
 
 
 def stage(page, words, *, long=None, needs=None):
-    """Registers what makes the needs of the block of a page that begins with these words; `needs`: (met, why it is skipped)."""
+    """Registers the stage of a page's block that begins with these words; `needs`: (met, why it is skipped)."""
     def register(prepare):
         STAGES[page, words] = (prepare, long, needs)
         return prepare
@@ -95,7 +95,7 @@ def found(page, commands, among):
 
 
 def saved(text, folder, *names):
-    """Writes what a page says to save: "Save this as `NAME`:" and a block."""
+    """Writes the files that a page says to save: "Save this as `NAME`:" and a block."""
     for name, contents in re.findall(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         if name in names:
             (folder / name).write_text(contents)
@@ -113,19 +113,19 @@ def library(file, policy="never"):
 
 
 def link(folder, *names):
-    """Links of the source folder, and of the build as build."""
+    """Links files of the source folder, and the build folder as `build`."""
     for name in names:
         (folder / name).symlink_to(BUILD if name == "build" else SOURCE / name)
 
 
 def recorded(folder, name):
-    """A program that is linked with the recorder."""
+    """Compiles a program with the recorder."""
     compile_program(folder, SERVICE, name, ["-I", SOURCE / "recorder/include", "-L", BUILD / "lib", f"-Wl,-rpath,{BUILD / 'lib'}",
                                             "-lzerotax-recorder"])
 
 
 def as_4711(folder, command):
-    """The words before a shell that run it where this command is process 4711, for a minute."""
+    """Words that run a shell in a PID namespace where this command is process 4711, for a minute."""
     (folder / "begin").write_text(f"""mount --make-rprivate /
 mount -t proc proc /proc
 echo 4710 >/proc/sys/kernel/ns_last_pid
@@ -146,7 +146,7 @@ def has_module(name):
 
 
 def runs(name):
-    """Whether it is there, and not only a shim without a version."""
+    """Whether the program exists, and is not only a shim without a version."""
     return shutil.which(name) and subprocess.run([name, "--version"], capture_output=True, check=False).returncode == 0
 
 
@@ -232,7 +232,7 @@ def profile_pid(folder, _):
 @stage("safety.md", "sudo chown", long="installs", needs=(
     ROOT and shutil.which("setcap") and shutil.which("groupadd"), "needs root, setcap and groupadd"))
 def safety_setcap(folder, _):
-    """In a mount namespace: /opt and /etc are copies."""
+    """Runs in a mount namespace, where /opt and /etc are copies."""
     opt, etc, tools = folder / "opt", folder / "etc", folder / "tools"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", opt / "zerotax", "--strip"], check=True, capture_output=True)
     shutil.copytree("/etc", etc, symlinks=True, ignore=shutil.ignore_patterns("ssl", "alternatives", "java*"))
@@ -308,7 +308,7 @@ def replay_workloads(folder, _):
 
 @stage("trace.md", "zerotax trace run --functions -o calls_after")
 def trace_diff(folder, text):
-    """The block before it made `work` and `calls`."""
+    """An earlier block of the page made `work` and `calls`."""
     before = next(commands for _, commands in blocks(text) if "-finstrument-functions" in commands)
     subprocess.run(["bash", "-e", "-c", before], cwd=folder, env=environment(), check=True, capture_output=True)
     return {"shell": FINDINGS}
@@ -323,7 +323,7 @@ def trace_first(folder, text):
 @stage("trace.md", "ZEROTAX_TRACE_CONTROL=", needs=NEEDS_ROOT)
 def trace_control(folder, _):
     recorded(folder, "server")
-    # A moment for the server to start: each line of a page is typed by hand.
+    # The server needs a moment to start: a reader types each line by hand.
     (folder / "begin").write_text('mount -t tmpfs tmpfs /run\nmkdir -p /run/user/1000\n"$@"\n')
     return {"prefix": ["unshare", "--mount", "--propagation", "private", "sh", str(folder / "begin")],
             "shell": "trap '[ $BASH_SUBSHELL != 0 ] || sleep 0.3' DEBUG\n"}

@@ -181,7 +181,7 @@ TEST(SampledTime, HasAnIntervalAroundItsShare) {
   EXPECT_FALSE(sampled_time(0, 0, 1'000));
 }
 
-/// Watched for ten seconds, with so many samples of its CPU time; `zeros` of them in stores of zeros.
+/// A process, watched for ten seconds, with this many samples of CPU time, `zeros` of them in stores of zeros.
 Record watched(std::uint64_t samples, std::uint64_t zeros) {
   OutsideData data = counted();
   data.watched = Watched::kProcess;

@@ -1,4 +1,4 @@
-"""Advice follows from what was counted: for each cause a program that one advice is right for, and one that looks alike."""
+"""Advice follows from counts: for each cause, a program that the advice suits, and a similar program that it does not."""
 import re
 
 import pytest
@@ -6,7 +6,7 @@ from allocators_here import available, library_of, only_version
 from recording import PROGRAMS, record
 
 ADVISES = PROGRAMS / "advises"
-# glibc then keeps what is freed, but for what malloc_trim takes.
+# glibc then keeps all freed memory, except what malloc_trim returns.
 KEEPS = {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "1073741824"}
 
 
@@ -16,14 +16,14 @@ def advice_of(*words, **environment):
 
 
 @pytest.mark.parametrize(("way", "words"), [
-    # The same memset of fresh memory: calloc saves it, but gives no alignment, and nothing where the memory is not fresh.
+    # calloc avoids a memset of fresh memory. It does not align, and avoids nothing where the memory is not fresh.
     ("hand", "replace malloc and memset by calloc"),
     ("hand-aligned", "take them from mmap, which gives zeros"),
     ("read", "which calloc would clear as well"),
     # Memory that is held, and memory that eight threads use again and again.
     ("hold", "allocate less, or free earlier"),
     ("buffers", "No advice"),
-    # Four ways to give memory back that is needed again.
+    # Four ways to return memory that is needed again.
     ("trims", "call malloc_trim less often"),
     ("stacks", "keep threads for further work"),
     ("unmaps", "keep the memory that the program itself returns"),

@@ -1,5 +1,5 @@
-"""What the kernel zeroes beside the C library's functions, or what it does not zero though it populates: `zerotax record`
-compares with the kernel's own count of page faults, and says a number, bounds that hold, or n/a."""
+"""Memory that the kernel zeroes without the C library, or populates without zeroing. `zerotax record` compares its counts with
+the kernel's count of page faults, and reports a number, true bounds, or n/a."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from recording import PROGRAMS, record
 
 BYPASS = PROGRAMS / "bypass"
 ROUNDS = 20
-# What loading a program, and recording it, takes.
+# Pages for loading and recording a program.
 SLACK = 400 * PAGE
 EXACT = ["mapped", "brk-by-number", "mmap-by-number", "userfaultfd", "collapse", "read-first", "read-only", "forks"]
 UNKNOWN = ["raw-munmap", "raw-madvise", "raw-brk", "sysv", "memfd", "shm_open", "memfd-again"]

@@ -270,7 +270,7 @@ def test_a_script_of_a_static_program_is_recorded_from_outside(tmp_path):
     ("g++", ["-fsanitize=thread", "-static-libtsan"], "which is in the program"),
     ("clang++", ["-fsanitize=address"], "which is in the program"),
     ("clang++", ["-fsanitize=memory"], "which is in the program"),
-    # It brings no allocator.
+    # This sanitizer has no allocator.
     ("g++", ["-fsanitize=undefined", "-static-libubsan"], ""),
     ("clang++", ["-fsanitize=undefined"], "")])
 def test_a_program_with_a_sanitizer_is_recorded_from_outside(tmp_path, compiler, options, why):

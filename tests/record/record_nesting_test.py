@@ -1,5 +1,5 @@
-"""A call of the allocator or of memset that a signal handler interrupts, that never returns, or whose function was looked up:
-`zerotax record` counts it, and what comes afterwards, as it counts anything else."""
+"""`zerotax record` counts calls of the allocator and of memset that a signal handler interrupts, that never return, or whose
+function was looked up, and all later calls."""
 
 import pytest
 from conftest import MIB, is_na
@@ -9,7 +9,7 @@ LEFT = PROGRAMS / "left"
 # The calls of left.cc's work, in the order of counts_of.
 WORK = (10, 10, 20, 10)
 NONE = (0, 0, 0, 0)
-# More than of "none": calls of malloc, calloc and free, and stores by hand.
+# Counts beyond those of "none": calls of malloc, calloc and free, and stores by hand.
 MORE = {
     "siglongjmp": NONE, "siglongjmp-populated": NONE, "siglongjmp-small": NONE, "siglongjmp-deep": NONE,
     "siglongjmp-signal-stack": NONE, "siglongjmp-fork": NONE, "sigbus": NONE, "setcontext": NONE,
@@ -20,7 +20,7 @@ MORE = {
     "handler": WORK, "handler-signal-stack": WORK, "coroutine": WORK,
     "handler-in-calloc": (12, 11, 22, 10),
 }
-# Their memset of 8 MiB is done when the handler has returned.
+# In these ways, the memset of 8 MiB continues after the handler.
 DONE = ("handler", "handler-signal-stack", "coroutine")
 
 
@@ -42,7 +42,7 @@ def test_what_follows_a_call_that_was_left_is_counted(way, none):
     stores = MORE[way][3]
     assert found.totals["by_hand"]["zeroed_bytes"] == none.totals["by_hand"]["zeroed_bytes"] + stores * MIB
     cleared = found.totals["by_program"]["zeroed_bytes"] - none.totals["by_program"]["zeroed_bytes"]
-    # A store that was left stored an unknown part, and does not count. A small one is counted before it is done.
+    # A large store that was left does not count: its part is unknown. A small store counts before it is done.
     assert cleared == (8 * MIB if way in DONE else 0) or (way == "siglongjmp-small" and cleared < 65_536)
 
 

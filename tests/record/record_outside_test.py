@@ -207,7 +207,7 @@ def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
 
 
 def check_fresh(kernel, mib):
-    """All of it was populated once, and nothing was given back before the end."""
+    """All memory was populated once, and none was returned before the end."""
     assert mib * MIB <= kernel["zeroed_bytes"] <= mib * MIB + 2 * STARTING
     assert kernel["refilled_interval_bytes"][0] == 0 and kernel["refilled_bytes"] == 0
     assert kernel["returned_bytes"] <= STARTING
@@ -215,7 +215,7 @@ def check_fresh(kernel, mib):
 
 @root_only
 def test_the_end_of_a_process_is_no_return_of_its_memory(static, tmp_path):
-    for _ in range(4):  # it is looked at while it exits, by chance
+    for _ in range(4):  # whether zerotax looks during the exit is chance
         check_fresh(record(static, "grow", 128).totals["kernel"], 128)
     with Attached(static, "grow", 128) as target:
         started = start_record(tmp_path, target.run.pid, "--seconds", 60)

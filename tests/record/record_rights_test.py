@@ -1,5 +1,5 @@
 """A program gets other rights at its exec (setuid, setgid, file capabilities, a file that its user may not read). The kernel
-ends its perf events there: `zerotax record` counts on, or says that it does not know, and `profile` samples on."""
+then ends its perf events: `zerotax record` still counts, or reports that it does not know, and `profile` still samples."""
 
 import grp
 import json
@@ -13,7 +13,7 @@ from outside import Outcome, build, open_folder, root_only, start_record
 from recording import record
 
 GROWN = 48
-# What loading and starting some programs takes.
+# Pages for loading and starting some programs.
 SLACK = 2 * MIB
 KINDS = ["setuid", "setgid", "capabilities", "unreadable"]
 
@@ -21,7 +21,7 @@ KINDS = ["setuid", "setgid", "capabilities", "unreadable"]
 @pytest.fixture(scope="module", name="folder")
 def open_to_all():
     with open_folder() as folder:
-        # Programs with other rights do not get them everywhere.
+        # On some file systems, programs get no other rights.
         if os.statvfs(folder).f_flag & os.ST_NOSUID:
             pytest.skip("no setuid programs here")
         build(folder, "gcc", "-O1", "-g")
@@ -29,7 +29,7 @@ def open_to_all():
 
 
 def program(folder, kind, owner="root"):
-    """Another program than its user's rights would make it."""
+    """A copy of the program with other rights than its user's."""
     made = folder / f"{kind}-{owner}"
     shutil.copy(folder / "refills", made)
     shutil.chown(made, owner, grp.getgrgid(65534).gr_name if kind == "setgid" and owner == "root" else None)
@@ -54,7 +54,7 @@ def test_root_counts_a_program_that_becomes_another_user(folder, kind):
     assert found.status == 5 and found.json["outside"]["zeroed_by"] == "counted"
     kernel = found.totals["kernel"]
     check_grown(kernel, kernel["zeroed_bytes"])
-    # By samples, in the program with the other rights.
+    # Samples found the program with the other rights.
     assert "grow_here" in str(found.json["sites"][0]["frames"])
 
 

@@ -1,4 +1,4 @@
-"""Counts at the sites of `zerotax record` are the program's own, and what is no zeroing has a row beside it."""
+"""Counts at the sites of `zerotax record` are the program's own, and costs that are no zeroing have rows beside zeroing."""
 
 import contextlib
 import os
@@ -51,7 +51,7 @@ def test_of_very_many_cheap_calls_some_stand_for_the_others_and_are_marked():
         [site] = [s for s in found.json["sites"] if s["kind"] == kind and "often" in str(functions(s))]
         sampled = site["sampled"]["calls"]
         assert least <= site["calls"] <= 40_000 and sampled % 32 == 0
-        # A thousand draws or more: this far off is out of question.
+        # With a thousand draws or more, chance cannot explain a larger difference.
         assert 0.6 * 40_000 < site["calls"] + sampled < 1.4 * 40_000
     assert sum(s["calls"] for s in found.json["sites"]) >= 4096 and "~" in found.text
 
@@ -84,7 +84,7 @@ def test_pages_that_were_read_and_never_written_have_a_row(way):
     if is_na(row["bytes"]):
         assert "PAGEMAP_SCAN" in row["bytes"]["na"]
         return
-    # The first page has the header of the block.
+    # The block's header is on the first page.
     assert SHARED - PAGE <= row["bytes"] <= SHARED and row["noticed"]
     assert "zero pages: read, unwritten" in found.text
 

@@ -187,7 +187,7 @@ TEST(RecordTax, SmallStoresTookTimeThoughNobodyTimedThem) {
   EXPECT_FALSE(says_nothing_to_gain(tax));
 }
 
-/// A second of CPU time of which samples say this for each cause, in per mille with the ends of its interval.
+/// A second of CPU time, with each cause's share by samples, in per mille, and the ends of its interval.
 Tax sampled_tax(std::uint64_t share, std::uint64_t least, std::uint64_t most, const std::string& too_few = "") {
   constexpr std::uint64_t kPerMille = 1'000'000;
   OutsideTimes times;

@@ -45,8 +45,8 @@ def check_kernel(found, all_bytes, again):
     assert "Nothing to gain" not in found.text, found.text
 
 
-# Where nothing keeps the recorder from seeing it, it is a number. Who writes to the memory of another process takes page
-# faults that populate nothing of its own.
+# The count is a number if the recorder can see everything. A process that writes to the memory of another process takes
+# page faults that populate none of its own memory.
 UNKNOWN = ("out-of-time", "killed-from-thread", "crash-in-handler", "child-killed", "shared", "writev")
 # These have tests of their own.
 APART = ("stop", "daemon", "instruction")
@@ -151,7 +151,7 @@ def test_a_program_in_a_pid_namespace_is_included_once():
     for words in ([ZEROED, "fill"], ["sh", "-c", f"{ZEROED} fill; {ZEROED} fill; exit 7"]):
         found = record("sh", "-c", f"{shlex.join(map(str, [*prefix, *words]))}; exit 7")
         assert found.json["not_followed"] == [] and "Not included" not in found.text
-    # One that records nothing is named all the same.
+    # A program that records nothing is named, too.
     static = PROGRAMS / "ended-static"
     found = record("sh", "-c", f"{static} 1 exit; {shlex.join(map(str, [*prefix, ZEROED, 'fill']))}; exit 7")
     assert [missed["processes"] for missed in found.json["not_followed"]] == [1]

@@ -65,7 +65,7 @@ def test_however_the_c_library_ends_a_process_its_books_are_closed(how):
     process = end_of(found)
     assert process["ended"] == "exit" and found.json["tax"]["kernel_unknown_processes"] == 0
     part = process["kernel"]
-    # Page faults that populated nothing which is known may have been for memory that was returned unseen.
+    # Page faults without a known cause may have populated memory that was returned unseen.
     assert part["zeroed_at_least_bytes"] == part["zeroed_bytes"] <= part["zeroed_at_most_bytes"]
     assert part["zeroed_bytes"] == pytest.approx(20 * MIB, abs=OTHER_FAULTS * PAGE)
 

@@ -1,4 +1,4 @@
-// Programs whose cost has one cause each, for which one advice is right: record_advice_test.py knows which.
+// Programs whose cost has a single cause each; record_advice_test.py has the right advice.
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -64,7 +64,7 @@ void hold() {
 
 pthread_barrier_t together;
 
-/// A buffer that each thread takes again and again, at the same time as the others.
+/// A buffer that each thread uses again and again, at the same time as the other threads.
 void* use_buffers(void* /*unused*/) {
   for (int i = 0; i < 20; ++i) {
     void* const block = std::malloc(11'700'000);

@@ -1,7 +1,7 @@
-// What is no zeroing that is counted: beside WAY. memfd, shm, sysv: 64 MiB of shared memory are written; unmapped: and
-// unmapped again, a moment later. reads: 64 MiB that calloc gave are read, and those of a second block that was
-// written; freed: the same, and both are freed. pinned: 16 MiB are pinned, and copied by three forks; 77 if that is not
-// permitted. exit: 512 MiB are written, and left to the kernel. none: nothing of the kind.
+// Costs beside zeroing: beside WAY. memfd, shm, sysv: 64 MiB of shared memory are written. unmapped: these are also
+// unmapped, a moment later. reads: 64 MiB from calloc are read, and a second, written block is read. freed: like reads,
+// and both blocks are freed. pinned: 16 MiB are pinned, and three forks copy them; status 77 if pinning is not
+// permitted. exit: 512 MiB are written, and left to the kernel. none: no such cost.
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <sys/ipc.h>

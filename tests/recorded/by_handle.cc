@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   const auto zeroed = reinterpret_cast<decltype(&std::calloc)>(find("calloc"));
   const auto release = reinterpret_cast<decltype(&std::free)>(find("free"));
   if (clear == nullptr || allocate == nullptr || zeroed == nullptr || release == nullptr) return 3;
-  // An error of the look-ups is left for the program to ask for.
+  // The program can still ask for an error of its look-ups.
   if (::dlsym(library, "no_such_function") != nullptr || ::dlerror() == nullptr) return 4;
   for (int i = 0; i < 10; ++i) {
     clear(&bytes[0], 0, sizeof bytes);

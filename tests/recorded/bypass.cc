@@ -1,5 +1,5 @@
-// Has the kernel zero a known number of pages in a way that is hard to see, which the first argument names; the second
-// is a number of rounds. Prints the number.
+// Has the kernel zero a known number of pages in a way that is hard to see. Arguments: the way, and the number of
+// rounds. Prints the number of pages.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>

@@ -1,6 +1,6 @@
-// Calls of known number, each kind in a function of its own: counted. What becomes of a block differs from call to
-// call: memory is new, is there already, grows in place, moves, or cannot be had. counted often: 40,000 of one kind,
-// and as many of another.
+// counted: makes a known number of calls of each kind, each kind in its own function. The block differs from call to
+// call: it is new or populated memory, grows in place, moves, or cannot be allocated. counted often: makes 40,000 calls
+// of each of two kinds.
 #include <sys/mman.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Blocks of 4 MiB that glibc maps, each by itself, because the program says so: its environment cannot change that.
+// glibc maps each block of 4 MiB by itself, because the program sets that: the environment cannot change it.
 #include <malloc.h>
 
 #include "block.h"

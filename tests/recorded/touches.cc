@@ -1,7 +1,7 @@
-// Blocks of which one page each is written: touches HOW COUNT BYTES. HOW is exit (the blocks are kept to the end), kill
-// (and the program then ends by SIGKILL), late (the same after 300 ms), map (as late, of anonymous mappings), more (and
-// the program then makes 400,000 small calls) or threads (each block is got, written and freed by a thread of its own,
-// eight at a time).
+// Writes one page of each block: touches HOW COUNT BYTES. HOW is exit (the blocks are kept to the end), kill (like
+// exit, but SIGKILL ends the program), late (like kill, after 300 ms), map (like late, with anonymous mappings), more
+// (then 400,000 small calls follow) or threads (a thread for each block allocates, writes and frees it, eight at a
+// time).
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -147,7 +147,7 @@ def test_a_library_or_a_command_must_be_given(tmp_path, baseline, given):
 
 
 def commented(work, github, name="mine"):
-    """What comment.sh says where check.md is there."""
+    """The output of comment.sh with a check.md."""
     reports = work / "reports"
     reports.mkdir(exist_ok=True)
     (reports / "check.md").write_text("### zerotax check: same\nnew ✓\n", encoding="utf-8")

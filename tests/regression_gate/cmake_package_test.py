@@ -21,7 +21,7 @@ FUNCTIONS = "int part(int n) { return n * n; }\nint main(void) { return part(0);
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
-    """Installed, and moved afterwards."""
+    """An installed tree, moved afterwards."""
     folder = tmp_path_factory.mktemp("installed") / "at first"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], check=True, capture_output=True)
     return folder.rename(folder.with_name("moved"))
@@ -32,7 +32,7 @@ def page_blocks(name, kind):
 
 
 def configured(folder, prefix, text, languages="C CXX"):
-    """What cmake says of a project with these lines, and its status."""
+    """The output and the status of cmake for a project with these lines."""
     folder.mkdir(exist_ok=True)
     [first] = page_blocks("trace.md", "c")
     for name, source in (("first.c", first), ("reader.cc", CC), ("work.c", FUNCTIONS)):
@@ -83,7 +83,7 @@ endif()
 
 @pytest.mark.parametrize(("words", "target"), [
     ("find_package(zerotax-recorder REQUIRED)", "zerotax::recorder"),
-    ("find_package(zerotax-recorder 0.1 REQUIRED)", "zerotax::zerotax_recorder"),  # as it was exported once
+    ("find_package(zerotax-recorder 0.1 REQUIRED)", "zerotax::zerotax_recorder"),  # the target's earlier name
     ("find_package(zerotax COMPONENTS check)\nfind_package(zerotax 0.2.0 REQUIRED COMPONENTS recorder)", "zerotax::recorder"),
     ("find_package(Threads)\nfind_package(zerotax REQUIRED COMPONENTS functions)", "zerotax::functions")])
 def test_other_words_find_it_too(tmp_path, prefix, words, target):

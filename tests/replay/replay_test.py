@@ -305,7 +305,7 @@ TOUCHED, BLOCK = 400, 256 * KIB
 
 @pytest.mark.parametrize("how, status", [("kill", 137), ("late", 137), ("map", 137)])
 def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
-    """400 blocks of 64 pages, of which one or two pages each were written: replay writes no page that nobody saw."""
+    """400 blocks of 64 pages, with one or two written pages each: replay writes only pages that the recording has."""
     truth = Recording(tmp_path, PROGRAMS / "touches", "exit", TOUCHED, BLOCK).about["recorded"]
     found = Recording(tmp_path, PROGRAMS / "touches", how, TOUCHED, BLOCK, status=status)
     assert not found.about["processes"][0]["pages_known"]
@@ -314,12 +314,12 @@ def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
     row = replay["replays"][0]
     for key, spare in (("minor_faults", 64), ("zero_fill_faults", 64), ("kernel_zeroed_bytes", 64 * PAGE)):
         assert is_na(row["counts"][key])
-        # Mappings have no headers, which are a page each.
+        # Mappings lack the header, which is a page in each block.
         expected = truth[key] - (TOUCHED if how == "map" else 0) * (PAGE if "bytes" in key else 1)
         assert row["at_least"][key] - spare <= expected <= row["at_most"][key] + spare, (key, row, truth)
     assert row["at_most"]["kernel_zeroed_bytes"] < TOUCHED * BLOCK / 8
     assert "the end of a process was not seen" in replay["prediction"]
-    if how != "kill":  # Someone looked while it slept: a page of each block is known.
+    if how != "kill":  # The recorder looked while the program slept: a page of each block is known.
         assert row["at_least"]["zero_fill_faults"] >= TOUCHED
 
 
@@ -328,7 +328,7 @@ def test_pages_of_a_recording_that_stopped_at_its_limit_are_those_of_the_program
     assert found.about["limited"]
     row = found.replay("--allocator", "glibc")["replays"][0]
     faults = row["counts"]["zero_fill_faults"]
-    # A page for the header, and one in the middle; bounds, if the program had ended before its calls were read.
+    # Each block has a page with the header, and a page in the middle. There are bounds if the program ended too early.
     known = found.about["processes"][0]["pages_known"]
     least, most = (faults, faults) if known else (row[key]["zero_fill_faults"] for key in ("at_least", "at_most"))
     assert known != is_na(faults) and least <= 2 * TOUCHED + 200 and most >= TOUCHED, row

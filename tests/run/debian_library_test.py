@@ -72,7 +72,7 @@ def loader_of(program):
 @pytest.mark.skipif(CC is None, reason="there is no C compiler")
 @pytest.mark.parametrize(("more", "missing"), [("", ""), ("int g(void); int f(void) { return g(); }", "undefined symbol: g")])
 def test_a_library_of_a_newer_release_is_refused_only_for_what_it_lacks_here(tmp_path, more, missing):
-    """A package as it lies in the cache, whose C library is newer than any."""
+    """A cached package that needs a newer C library than any that exists."""
     package = tmp_path / "zerotax" / "debs" / "sid-libmine"
     package.mkdir(parents=True)
     (package / "mine.c").write_text(ALLOCATOR + more)

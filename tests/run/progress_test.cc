@@ -49,7 +49,7 @@ TEST_F(ProgressLine, IsDrawnByItselfWhileOneItemTakesLongAndCountsDown) {
   EXPECT_NE(line.find("one that takes long\n"), std::string::npos) << line;
 }
 
-/// What a terminal of this kind gets of progress whose total grows after it was shown.
+/// The output on a terminal of this kind, if the total grows after progress was shown.
 std::string on_terminal(const char* kind) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
   if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return "";
@@ -67,7 +67,7 @@ std::string on_terminal(const char* kind) {
   }
   ::dup2(before, STDERR_FILENO);
   std::string said;
-  // The kernel passes it on piece by piece.
+  // The kernel delivers the output in pieces.
   for (pollfd more{terminal, POLLIN, 0}; ::poll(&more, 1, 1000) > 0;) {
     char piece[4096];
     const ssize_t bytes = ::read(terminal, &piece[0], sizeof piece);

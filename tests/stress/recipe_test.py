@@ -1,4 +1,4 @@
-"""docs/check.md on GitHub: each step of the recipe as it stands, in a system with what its image contains.
+"""Runs each step of the recipe for GitHub in docs/check.md, in a copy of its image.
 
 Needs what package_test.py needs. The image of debian:12 is debootstrap's variant minbase: no certificates, curl, git, gh or
 Python. The actions of GitHub are not run: the checkout is a copy, and the cache has the package of this build, as in every job
@@ -103,7 +103,7 @@ def test_each_step_of_the_recipe_works_in_its_image(tmp_path, inside):
     assert made.returncode == 0, made.stdout + made.stderr
 
     def job(number, github, **given):
-        # The folder of the runner, kept from step to step.
+        # The folder of the runner stays from step to step.
         place = tmp_path / str(number)
         place.mkdir()
         runner = Runner(action / "action.yml", place, {**inputs, **given}, PULL, {"cache": {"cache-hit": "true"}},
@@ -129,7 +129,7 @@ def test_each_step_of_the_recipe_works_in_its_image(tmp_path, inside):
         status, second = job(2, github)
         assert status == 1 and "::error" in second.log, second.log[-3000:]
         assert [body.split("\n")[1] for body in github.bodies.values()] == ["### zerotax check: worse"]
-        # A program in place of the library.
+        # The check is of a program in place of the library.
         run("zerotax bless --baseline programs.json -- build/decoder")
         status, third = job(3, github, library="", command="build/decoder", baseline="programs.json")
         assert status == 0 and len(github.bodies) == 2, third.log[-3000:]

@@ -10,7 +10,7 @@ EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 
 
 class Runner:
-    """One job: what its steps wrote. `given`: inputs; `uses`: outputs of the actions that are not run, by step; `prefix`:
+    """The output of one job's steps. `given`: inputs; `uses`: outputs of the actions that are not run, by step; `prefix`:
     a command that runs each step elsewhere."""
 
     def __init__(self, action, work, given, event=None, uses=None, environment=None, prefix=(), seconds=300):

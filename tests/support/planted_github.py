@@ -9,7 +9,7 @@ import urllib.parse
 
 
 class Comments:
-    """The comments of pull request 7 of me/mine, and what was asked. `refuses`: with this status."""
+    """The comments of pull request 7 of me/mine, and the requests. `refuses`: the status of answers to writes."""
 
     def __init__(self):
         self.bodies, self.asked, self.refuses = {}, [], None

@@ -6,7 +6,7 @@
 #include "trace/fields.h"
 #include "trace/perfetto_document.h"
 
-/// Named like an event of our own, with fields of other kinds.
+/// An event named like a recorder's event, with fields of other kinds.
 ZEROTAX_EVENT(function_entry, (char, function, 16), (double, stack))
 
 namespace zerotax::trace {

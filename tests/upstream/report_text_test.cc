@@ -102,7 +102,7 @@ TEST(ReportTables, SizesHaveWholeOperationsFreshAndReused) {
       has(table,
           "|   104,857,600 | nobody 1           |  6.00 µs |     n/a |        1 |  80.0 ms |      1.31 |   25,607 |"))
       << table;
-  // Where neither calloc nor the program writes to the block, its time has nothing to do with the size.
+  // If neither calloc nor the program writes to the block, the time does not depend on the size.
   EXPECT_TRUE(has(table, "| other 1.0          |  6.00 µs |     n/a |        1 |    20 ns |       n/a |        0 |"))
       << table;
 }

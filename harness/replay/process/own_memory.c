@@ -23,8 +23,8 @@ void* own_memory(size_t bytes) {
   void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) _exit(kNoMemory);
-  /* By the name of the memory, the recorder tells it from the program's shared memory. Only stores are counted: within
-     mmap, the recorder counts what it does for the thread as its own, too. */
+  /* The recorder knows this memory by its name. Only faults of stores are counted here: the recorder counts its own
+     faults within mmap. */
   const uint64_t before = begin_own_faults();
   for (size_t at = 0; at < bytes; at += page_bytes()) ((volatile char*)memory)[at] = 0;
   end_own_faults(before);

@@ -14,7 +14,7 @@ static inline uint64_t page_bytes(void) { return getauxval(AT_PAGESZ); }
 void* own_memory(size_t bytes);
 void own_memory_back(void* memory, size_t bytes);
 uint64_t own_faults(void);
-/* Around stores and loads of the replay itself, by this thread; `before` is what the first returned. */
+/* Called around stores and loads of the replay itself; `before` is what begin_own_faults returned. */
 uint64_t begin_own_faults(void);
 void end_own_faults(uint64_t before);
 /* In a child of fork, which has taken none yet. */

@@ -20,7 +20,7 @@ struct prepared_process {
   uint64_t thread_count;
   uint64_t image_zeroed; /* bytes that the program has beside its blocks; 0: as its parent */
   uint64_t image_copied;
-  uint64_t timed;        /* 1: operations say how much time has passed */
+  uint64_t timed;        /* 1: operations contain times */
   uint64_t free_running; /* 1: a slot is followed by the number of operations on it before */
 };
 

@@ -52,7 +52,7 @@ int clock_gettime(clockid_t clock, struct timespec* now) {
   const int result = read_real(clock, now);
   if (result != 0 || !in_call || is_of_cpu_time(clock)) return result;
   if (!follows_recording) return result;
-  /* A nanosecond for each read: who waits for the clock is not held for ever. */
+  /* Each read adds a nanosecond, so that a loop that waits for the clock ends. */
   const int64_t recorded_ns = (int64_t)passed * kUnit_ns + (int64_t)++reads;
   const int64_t ns = (int64_t)now->tv_sec * kSecond_ns + now->tv_nsec + recorded_ns - (monotonic_ns() - began_ns);
   now->tv_sec = ns / kSecond_ns;

@@ -1,15 +1,14 @@
 #pragma once
 
-/* The clock that an allocator reads inside a call: it shows the time that had passed for the recorded program. So what
- * allocators do after a time, as to purge, they do in a replay, which does not wait, nor do they more of it where the
- * replay is slower. */
+/* The clock that an allocator reads inside a call. It shows the time that had passed in the recorded program. So an
+ * allocator purges as in the recorded run, whether the replay is faster or slower. */
 
 #include <stdint.h>
 
 /* In units of 65,536 ns. */
 void time_passed(uint64_t units);
 
-/* The recording has times: without them, the clock is the real one. */
+/* Called if the recording has times. Otherwise the clock is the real one. */
 void follow_recorded_time(void);
 
 /* Around each call of the allocator by this thread. */

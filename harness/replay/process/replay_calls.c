@@ -282,7 +282,7 @@ static void fork_process(struct worker* worker, uint64_t child_number) {
   forget_threads();
   forget_own_faults();
   slots = own_memory(process.slots * sizeof *slots);
-  /* fork copies no page tables of shared memory: each page of the parent's slots is a fault here. */
+  /* fork copies no page tables of shared memory, so that reading the parent's slots takes page faults. */
   const uint64_t faults = begin_own_faults();
   for (uint64_t i = 0; i < had && i < process.slots; ++i) slots[i].block = before[i].block;
   end_own_faults(faults);

@@ -1,4 +1,4 @@
-// A helper thread drops the pages of the kept block; calloc itself stores zeros into what is zero by then.
+// A helper thread drops the pages of the kept block. Then calloc stores zeros into pages that are zero already.
 #include "helper_thread.h"
 
 static planted::HelperThread helper([](char* block, std::size_t bytes) {
