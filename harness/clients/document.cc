@@ -1,10 +1,14 @@
 #include "clients/document.h"
 
+#include <stdexcept>
+
 template <>
 struct nlohmann::adl_serializer<zerotax::PointStatus> {
   static void to_json(zerotax::Json& json, zerotax::PointStatus status) { json = word_of(status); }
   static void from_json(const zerotax::Json& json, zerotax::PointStatus& status) {
-    status = zerotax::status_of_word(json.get<std::string>()).value();
+    const auto known = zerotax::status_of_word(json.get<std::string>());
+    if (!known) throw std::invalid_argument("unknown status");
+    status = *known;
   }
 };
 
