@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^(?:<!-- (not run: [^\n]+|long|exit \d) -->\n)?```sh\n(.*?)
 UNITS = "ns|µs|ms|s|seconds?|minutes?|hours?|%|bytes|KiB|MiB|GiB|TiB|kB|MB|GB|×|times"
 NUMBER = re.compile(rf"(?<![\w.,])\d[\d,.]*\s?(?:{UNITS})(?![\w/])")
 # Every page together; no page in bytes alone, for it may have pictures.
-MOST_BYTES = 210_600
+MOST_BYTES = 211_000
 MOST_PAGES = 34
 MOST_LINES = 250
 
