@@ -112,7 +112,7 @@ def wording(lines):
     from 1 % of the time on, and columns of cow that are all zero are left out."""
     headings = {" ".join(line.split()) for line in lines
                 if len(re.split(r" {2,}", line.strip())) > 2 and not re.search(r"\d", line)
-                and not line.startswith(("beside zeroing", "copies "))}
+                and not line.strip().startswith(("beside zeroing", "copies "))}
     causes = {found[0] for line in lines if (found := re.match(r"(kernel|allocator|program): [a-z+ ]+?(?=  )", line))}
     return headings | causes
 
