@@ -7,7 +7,7 @@ import shutil
 import sys
 
 import pytest
-from conftest import BUILD, LONG_TOO, NOBODY, SOURCE, ZEROTAX, clean_environment, skip_if_unreadable, zerotax
+from conftest import BUILD, LONG_TOO, NOBODY, SOURCE, ZEROTAX, clean_environment, open_to_nobody, skip_if_unreadable, zerotax
 from damages import ANY, BASELINES, FLEETS, HOSTS, LINES, PLANS, POINTS, RECIPES, THRESHOLDS, TRACES, edited
 from refusing import check_refusal, contents, try_all, try_line
 
@@ -210,9 +210,7 @@ def test_the_damage_is_of_many_kinds():
 
 def test_a_file_without_permission_is_refused(valid, tmp_path):
     skip_if_unreadable()
-    tmp_path.chmod(0o755)
-    for parent in tmp_path.parents[:2]:
-        parent.chmod(0o755)
+    open_to_nobody(tmp_path, 0o755)
     shutil.copy(valid / "run.json", tmp_path)
     (tmp_path / "run.json").chmod(0)
     for words in (["findings", "run.json"], ["check", "--allocator", "glibc", "--baseline", "run.json"]):
