@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "files/output_file.h"
 #include "files/temporary_folder.h"
 #include "os/child.h"
+#include "os/process_info.h"
 #include "run/allocators.h"
 #include "run/c_compiler.h"
 #include "run/child_verdict.h"
@@ -28,9 +28,9 @@ namespace {
 /// What one promise may take beside its race; the suite's own limit, which is less, says where it hangs.
 constexpr double kLimitS = 60;
 
-/// Removes the cgroups of suites that were killed (suite/kernel.c makes these cgroups). The kernel may take some
-/// milliseconds to empty one.
-void remove_left_cgroups() {
+/// Removes the cgroups of tests that have ended without doing so (suite/kernel.c makes these cgroups). `killed`: a
+/// suite was just killed, and its test may need some milliseconds to end. The kernel needs as long to empty a cgroup.
+void remove_left_cgroups(bool killed) {
   constexpr int kTries = 200;
   constexpr std::chrono::milliseconds kBetweenTries{5};
   for (const char* root : {"/sys/fs/cgroup/memory", "/sys/fs/cgroup"}) {
@@ -38,8 +38,10 @@ void remove_left_cgroups() {
     for (std::filesystem::directory_iterator at(root, failure), end; !failure && at != end; at.increment(failure)) {
       int pid = 0;
       if (std::sscanf(at->path().filename().c_str(), "zerotax-contract-%d", &pid) != 1) continue;
-      if (::kill(pid, 0) == 0 || errno != ESRCH) continue;
-      for (int i = 0; i < kTries && ::rmdir(at->path().c_str()) != 0 && errno == EBUSY; ++i) {
+      for (int i = 0; i < kTries; ++i) {
+        const bool running = is_running(pid);
+        if (running && !killed) break;
+        if (!running && (::rmdir(at->path().c_str()) == 0 || errno != EBUSY)) break;
         std::this_thread::sleep_for(kBetweenTries);
       }
     }
@@ -148,7 +150,7 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
   Results all;
   all.under = under;
   all.race_seconds = race_seconds;
-  remove_left_cgroups();
+  remove_left_cgroups(false);
   std::vector<Item> items;
   for (const Promise& promise : promises) {
     Item& item = items.emplace_back();
@@ -160,7 +162,7 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
                                            fmt::format("{}", race_seconds)};
       const ChildCommand command = under_command(under, suite_command(words, 2 * kLimitS + race_seconds));
       const ChildResult child = run_child(command, stop_requested);
-      if (child.end != ChildResult::End::kExited) remove_left_cgroups();
+      if (child.end != ChildResult::End::kExited) remove_left_cgroups(true);
       end_if_stopped();
       all.results.push_back(result_of(promise, child, command.timeout, all));
     };
