@@ -236,7 +236,7 @@ def test_memory_that_two_processes_have_grows_once(static):
     kernel = record(static, "vfork", 100).totals["kernel"]
     least, most = kernel["refilled_interval_bytes"]
     # The first of the 100 is growth.
-    assert least <= 99 * MIB + STARTING and most >= 99 * MIB, kernel
+    assert least <= 99 * MIB + STARTING and most >= 99 * MIB - STARTING, kernel
     assert kernel["peak_bytes"] <= KEPT + MIB + STARTING
 
 
