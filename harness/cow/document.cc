@@ -31,7 +31,7 @@ ZEROTAX_FIELDS(CopyingEnd, at_s, child_from_s, child_to_s, copies_until, copies_
                zero_fills_after)
 ZEROTAX_FIELDS(Cow, schema, zerotax_version, started, environment, command, pid, exit_status, method, counted,
                interval_s, wall_s, buffer_bytes, faults_file, totals, sampling, bounds, unclassified, unwatched,
-               processes, intervals, script_names, stacks, code, copying_ended, sentence, notes)
+               running, processes, intervals, script_names, stacks, code, copying_ended, sentence, notes)
 
 Json cow_json(const Cow& cow) { return cow; }
 

@@ -158,6 +158,7 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
   cow.sampling = sampling_of(data);
   cow.bounds = bounds_of(data);
   if (!data.unwatched.empty()) cow.unwatched = unwatched_of(data);
+  if (!data.running.empty()) cow.running = data.running;
   cow.unclassified = unclassified_of(subject, data);
   for (const FaultInterval& interval : data.intervals) cow.intervals.push_back(interval_of(interval, seen));
   cow.script_names = data.scripts.list();

@@ -169,6 +169,7 @@ struct Cow : Verdict, DocumentHead {
   Measured<Bounds> bounds;
   Measured<std::uint64_t> unclassified;
   std::optional<std::vector<Unwatched>> unwatched;  ///< nothing: every process was watched
+  std::optional<std::vector<pid_t>> running;        ///< nothing: no counted process outlived the program
   std::vector<Process> processes;
   std::vector<Interval> intervals;
   std::optional<std::vector<InterpreterNames>> script_names;

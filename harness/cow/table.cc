@@ -14,6 +14,7 @@
 #include "base/wrap.h"
 #include "cow/result.h"
 #include "judge/evidence.h"
+#include "observe/running_process.h"
 #include "observe/unread_files.h"
 #include "os/processor.h"
 
@@ -181,6 +182,7 @@ std::string bounds_lines(const Cow& cow) {
   for (const Unwatched& each : cow.unwatched.value_or(std::vector<Unwatched>{})) {
     text += wrap("! not watched: " + unwatched_text(each), "", "  ");
   }
+  if (cow.running) text += wrap("! " + runs_on(*cow.running), "", "  ");
   if (cow.unclassified.value_or(0) == 0) return text;
   return text + wrap(fmt::format("! not classified: {} that the kernel took in the name of process {}, without an "
                                  "exception that could be watched: MAP_POPULATE, mlock, or the memory of another "

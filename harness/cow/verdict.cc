@@ -10,6 +10,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "cow/result.h"
+#include "observe/running_process.h"
 
 namespace zerotax::cow {
 namespace {
@@ -57,6 +58,7 @@ std::vector<std::string> notes_of(const Cow& cow) {
   for (const Unwatched& each : cow.unwatched.value_or(std::vector<Unwatched>{})) {
     notes.push_back(unwatched_text(each) + ".");
   }
+  if (cow.running) notes.push_back(runs_on(*cow.running));
   if (cow.processes.size() > 1) notes.emplace_back(kCopiedByFork);
   return notes;
 }

@@ -115,6 +115,7 @@ struct FaultData {
   std::optional<FaultStacks> stacks;      ///< if they were taken
   std::optional<FaultLogResult> log;      ///< if the faults were written one by one
   std::vector<UnwatchedProcess> unwatched;
+  std::vector<pid_t> running;  ///< counted processes that outlived the first one, which started them
   /// Bounds over all counted processes; empty if copies and zero-fills are exact.
   struct Bounds {
     CountBounds copies;

@@ -8,6 +8,7 @@
 #include "observe/file_reader.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
+#include "os/process_info.h"
 
 namespace zerotax {
 namespace {
@@ -352,9 +353,11 @@ FaultData FaultTracer::finish() {
   thread_.join();
   FaultData data;
   data.processes = std::move(past_);
+  const bool over = !is_running(root_);
   for (const pid_t pid : order_) {
     Process& process = processes_.at(pid);
     if (process.alive) scripts_.note(pid, process.space);
+    if (process.alive && over && counted(process) && is_running(pid)) data.running.push_back(pid);
     for (auto& [key, mapping] : process.mappings) process.told.mappings.push_back(std::move(mapping));
     if (counted(process) || process.told.counts.all() > 0) data.processes.push_back(std::move(process.told));
   }

@@ -42,7 +42,7 @@ bool is_same_memory_as_another() {
     for (long at = 0; at < got;) {
       const auto* entry = reinterpret_cast<const Entry*>(&entries[at]);
       const int process = number_of(&entry->name[0]);
-      if (process > 0 && process != self && ::syscall(SYS_kcmp, self, process, KCMP_VM, 0, 0) == 0) return true;
+      if (process > 0 && process != self && share_memory(self, process)) return true;
       at += entry->bytes;
     }
   }
@@ -55,6 +55,8 @@ bool has_one_thread() {
 }
 
 }  // namespace
+
+bool share_memory(int process, int other) { return ::syscall(SYS_kcmp, process, other, KCMP_VM, 0, 0) == 0; }
 
 bool memory_is_unshared() {
   if (::syscall(SYS_unshare, CLONE_VM) == 0) return true;

@@ -11,4 +11,8 @@ bool memory_is_unshared();
 /// nothing.
 bool another_process_has_this_memory();
 
+/// Whether two processes have the same memory (vfork, clone(2) with CLONE_VM), by kcmp(2). False where that may not be
+/// asked.
+bool share_memory(int process, int other);
+
 }  // namespace zerotax

@@ -249,7 +249,9 @@ void put_advice(Record& record, const std::string& library, const Variables& now
   const Cause cause = *record.tax.advice_about;
   Evidence evidence = evidence_of(record, costly_of(cause));
   if (evidence.costly == Costly::kRefilled) put_setting(record, cause, library, now, evidence);
-  const AdviceRow* row = advice_row(evidence);
+  // Where calls were not seen, what looks like the program's memset may be that of calloc.
+  const bool divided = evidence.costly != Costly::kByProgram || record.totals.calloc_calls.has_value();
+  const AdviceRow* row = divided ? advice_row(evidence) : nullptr;
   record.tax.advice = advice_words(row, evidence);
   record.tax.advice_is_for_program = row != nullptr && row->of_program;
 }

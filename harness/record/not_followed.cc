@@ -11,7 +11,9 @@ namespace {
 constexpr const char* kSilent =
     "recorded nothing: it is static, of another C library, or was started without LD_PRELOAD";
 constexpr const char* kStillRuns = "it still ran when the program had ended: what it did, and does, is not recorded";
-constexpr const char* kOnlyForked = "is a child of fork that called nothing of the allocator";
+constexpr const char* kOnlyForked =
+    "is a child that called nothing of the allocator, or that shared its parent's memory (vfork, CLONE_VM): then "
+    "what it called and populated counts for the parent";
 constexpr const char* kRights =
     "got other rights at its exec (setuid, file capabilities, a file that its user may not read): the kernel stops "
     "counting there, so that what it started is not known either";
@@ -27,7 +29,8 @@ std::string why_missed(const ExecEntry& entry) {
   const std::string file = find_program(&entry.path[0]);
   std::string why;
   if (!file.empty()) why = why_not_preloadable(file);
-  if (why.empty() && entry.cleaned != 0) why = "was given an environment without LD_PRELOAD";
+  if (why.empty() && entry.cleaned != 0)
+    why = "was given an environment without LD_PRELOAD, or without zerotax's library in it";
   if (why.empty() && entry.unreachable != 0) {
     why = "runs as another user, or out of sight of /proc, and the recording's descriptor was closed";
   }

@@ -231,6 +231,15 @@ def test_what_an_ordinary_user_loses_sight_of_is_not_0(program):
 
 
 @pytest.mark.parametrize("method", [pytest.param("tracepoints", marks=as_root), "software"])
+def test_a_daemon_that_runs_on_is_named(method):
+    report, done = watch("/bin/sh", "-c", "sleep 3 > /dev/null 2>&1 &", ZEROTAX_FAULTS=method)
+    assert len(report["running"]) == 1
+    assert "! The process ended, and 1 process that it had started runs on" in " ".join(done.stderr.split())
+    assert any("runs on" in note for note in report["notes"])
+    assert "running" not in watch("/bin/true", ZEROTAX_FAULTS=method)[0]
+
+
+@pytest.mark.parametrize("method", [pytest.param("tracepoints", marks=as_root), "software"])
 def test_a_process_whose_main_thread_ended_is_watched(program, tmp_path, method):
     with subprocess.Popen([program, "leader-ended"]) as process:
         deadline = time.monotonic() + 30

@@ -76,6 +76,12 @@ def test_what_cannot_be_followed_is_named(how, program, why):
     assert "not followed" in found.text
 
 
+@pytest.mark.parametrize("way", ["same-memory", "vfork"])
+def test_a_child_with_its_parents_memory_is_not_called_idle(way):
+    found = record(PROGRAMS / "shared", way)
+    assert all("shared its parent's memory" in missed["reason"] for missed in found.json["not_followed"])
+
+
 @pytest.mark.parametrize("how", ["fork-thread", "raw-fork"])
 def test_a_child_counts_for_itself(how):
     found = record(ENDING, how)

@@ -71,6 +71,12 @@ def test_calls_of_a_library_in_a_scope_of_its_own_are_not_claimed(way):
     assert "RTLD_DEEPBIND or dlmopen" in " ".join(found.text.split())
 
 
+def test_what_an_unseen_calloc_clears_brings_no_advice_about_the_programs_memset():
+    found = record(PROGRAMS / "opens", PROGRAMS / "libzeroes.so", "small")
+    assert found.status == 0, found.err
+    assert is_na(found.totals["calloc_calls"]) and "clear less often" not in found.json["tax"]["advice"]
+
+
 @pytest.mark.parametrize("way", ["siglongjmp", "calloc-left"])
 def test_the_calls_that_follow_are_noted(way, tmp_path):
     files = {name: tmp_path / f"{name}.calls" for name in ("none", way)}

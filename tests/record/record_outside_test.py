@@ -232,6 +232,15 @@ def test_what_another_image_of_a_process_populates_is_no_refill(static):
 
 
 @root_only
+def test_memory_that_two_processes_have_grows_once(static):
+    kernel = record(static, "vfork", 100).totals["kernel"]
+    least, most = kernel["refilled_interval_bytes"]
+    # The first of the 100 is growth.
+    assert least <= 99 * MIB + STARTING and most >= 99 * MIB - STARTING, kernel
+    assert kernel["peak_bytes"] <= KEPT + MIB + STARTING
+
+
+@root_only
 def test_a_process_whose_first_thread_has_ended_is_watched_on(static, tmp_path):
     with Attached(static, "last", ROUNDS) as target:
         wait_for(lambda: "State:\tZ" in pathlib.Path(f"/proc/{target.run.pid}/status").read_text())
@@ -267,6 +276,7 @@ def test_nobody_records_a_program_of_theirs_from_outside(static):
     else:
         assert kernel["zeroed_bytes"] == pytest.approx(ZEROED, rel=0.02)
         assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.03)
+        assert kernel["zeroed_at_least_bytes"] <= kernel["zeroed_interval_bytes"][0], "an estimate is no bound"
     first, last = map(int, found.out.split())
     assert last - first <= kernel["minor_faults"] <= last + 50
     assert "refill_here" in functions(found.json["sites"][0])

@@ -1,4 +1,5 @@
-// opens LIBRARY [deepbind|dlmopen]: opens a library that was not there at the start, and calls its two functions.
+// opens LIBRARY [deepbind|dlmopen|small]: opens a library that was not there at the start, and calls its two functions.
+// small: by deepbind, and calls its third one.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -8,7 +9,8 @@
 namespace {
 
 void* open(const char* library, const char* way) {
-  if (std::strcmp(way, "deepbind") == 0) return ::dlopen(library, RTLD_NOW | RTLD_DEEPBIND);
+  if (std::strcmp(way, "deepbind") == 0 || std::strcmp(way, "small") == 0)
+    return ::dlopen(library, RTLD_NOW | RTLD_DEEPBIND);
   if (std::strcmp(way, "dlmopen") == 0) return ::dlmopen(LM_ID_NEWLM, library, RTLD_NOW);
   return ::dlopen(library, RTLD_NOW);
 }
@@ -22,7 +24,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", ::dlerror());
     return 1;
   }
-  for (const char* name : {"zero_by_calloc", "zero_by_hand"}) {
+  const bool small = argc == 3 && std::strcmp(argv[2], "small") == 0;
+  for (const char* name : {small ? "zero_small" : "zero_by_calloc", small ? "zero_small" : "zero_by_hand"}) {
     auto* function = reinterpret_cast<void (*)()>(::dlsym(library, name));
     if (function == nullptr) return 1;
     function();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "observe/file_reader.h"
+#include "os/address_space.h"
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_info.h"
@@ -99,6 +100,8 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
     process.begin = watched.base = parts->anonymous;
     process.grown_at_most = std::min(parts->anonymous, faults * page_bytes());
     watched.grown_at_most_before = process.grown_at_most;
+    process.shares = share_memory(pid, parent);
+    if (process.shares) process.grown_at_most = watched.grown_at_most_before = 0;
   } else {
     process.faults = faults;
     process.grown = process.grown_at_most = parts->anonymous;
@@ -125,7 +128,8 @@ void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched, std::uint6
   process.peak = process.held = 0;
   process.executable = process_program(process.pid);
   process.words = process_command(process.pid);
-  process.forked = false;
+  if (process.shares) process.begin = 0;
+  process.forked = process.shares = false;
 }
 
 void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const ResidentParts& parts,
@@ -167,6 +171,11 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
   watched.others = parts.others;
   process.grown = watched.grown_before + less(process.peak, watched.base);
   process.grown_at_most = watched.grown_at_most_before + less(watched.peak_at_most, watched.base);
+  if (process.shares) {
+    // Its parent's growth is its own. Only what was held between two looks may be missing there.
+    process.grown = 0;
+    process.grown_at_most = less(watched.peak_at_most, process.peak);
+  }
   note_trend(process, watched);
 }
 

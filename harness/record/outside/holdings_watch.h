@@ -26,6 +26,7 @@ struct HeldProcess {
   std::string executable;
   std::vector<std::string> words;  ///< its command line
   bool forked = false;             ///< it runs its parent's program
+  bool shares = false;             ///< it has its parent's memory (vfork, clone(2) with CLONE_VM alone)
   bool ended = false;
   std::int64_t first_ns = 0;  ///< CLOCK_MONOTONIC, of the first and the last look
   std::int64_t last_ns = 0;

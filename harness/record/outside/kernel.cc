@@ -30,6 +30,7 @@ Looked looked_at(const OutsideData& data) {
     sum.of_seen_memory += process.looked_faults;
     sum.grown += process.grown;
     sum.grown_at_most += process.grown_at_most;
+    if (process.shares) continue;
     sum.begin += process.begin;
     sum.held += process.held;
     sum.peak += process.peak;

@@ -294,7 +294,16 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   KernelMetrics& metrics = record.totals.kernel;
   metrics = kernel.part.metrics(cost);
   if (times.zero_fills) metrics.fault_cpu_ns = times.zero_fills->ns;
-  if (kernel.zeroed_interval) metrics.zeroed_interval_bytes = kernel.zeroed_interval;
+  if (kernel.zeroed_interval) {
+    metrics.zeroed_interval_bytes = kernel.zeroed_interval;
+    // What samples divided is an estimate, and no bound.
+    const auto [low, high] = *kernel.zeroed_interval;
+    metrics.zeroed_at_least_bytes = std::min(metrics.zeroed_at_least_bytes, low);
+    if (metrics.zeroed_at_most_bytes) {
+      metrics.zeroed_at_most_bytes =
+          std::max({*metrics.zeroed_at_most_bytes, high, kernel.part.minor_faults * page_bytes()});
+    }
+  }
   metrics.refilled_interval_bytes = kernel.refilled_interval;
 }
 

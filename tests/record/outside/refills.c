@@ -7,7 +7,8 @@
  * 100 times a second. storm: 1 MiB is mapped and unmapped, ROUNDS times.
  * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. grow: ROUNDS MiB that it keeps. chain: 4 MiB that it
  * keeps, and becomes itself, ROUNDS times. last: "map" in a thread that runs when the first one has ended. daemon: "map" in a
- * process that runs when this one has ended. */
+ * process that runs when this one has ended. vfork: "map" in a child of vfork, which has this one's
+ * memory. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -155,8 +156,19 @@ static void leave_process(void) {
   work_last(NULL);
 }
 
+static void work_in_same_memory(long rounds) {
+  const pid_t child = vfork();
+  if (child == 0) {
+    keep_here();
+    for (long i = 0; i < rounds; ++i) refill_here();
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+}
+
 static void work(const char* way, long rounds) {
   char* kept = NULL;
+  if (strcmp(way, "vfork") == 0) return work_in_same_memory(rounds);
   if (strcmp(way, "grow") == 0) return grow_here(rounds);
   if (strcmp(way, "zeros") == 0 || strcmp(way, "advise") == 0) kept = map(MIB);
   if (strcmp(way, "map") == 0 || strcmp(way, "malloc") == 0) keep_here();

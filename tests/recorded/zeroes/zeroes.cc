@@ -1,4 +1,4 @@
-// The library that opens.cc opens: two callocs, and four mallocs that are cleared by hand.
+// The library that opens.cc opens: two callocs, and four mallocs that are cleared by hand; or many small callocs.
 #include <cstdlib>
 #include <cstring>
 
@@ -22,6 +22,14 @@ extern "C" void zero_by_hand() {
   for (int i = 0; i < 4; ++i) {
     void* block = std::malloc(kBytes);
     std::memset(block, 0, kBytes);
+    escape(block);
+    std::free(block);
+  }
+}
+
+extern "C" void zero_small() {
+  for (int i = 0; i < 100'000; ++i) {
+    void* block = std::calloc(1, 50'000);
     escape(block);
     std::free(block);
   }
