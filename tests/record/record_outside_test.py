@@ -209,7 +209,7 @@ def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
 def check_fresh(kernel, mib):
     """All memory was populated once, and none was returned before the end."""
     assert mib * MIB <= kernel["zeroed_bytes"] <= mib * MIB + 2 * STARTING
-    assert kernel["refilled_interval_bytes"][0] == 0 and kernel["refilled_bytes"] == 0
+    assert kernel["refilled_interval_bytes"][0] == 0 and kernel["refilled_bytes"] <= STARTING
     assert kernel["returned_bytes"] <= STARTING
 
 
