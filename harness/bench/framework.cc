@@ -63,7 +63,7 @@ std::string pattern_of(const std::vector<std::string>& names) {
   std::string pattern;
   for (const std::string& name : names) {
     pattern += pattern.empty() ? "^(" : "|";
-    pattern += escaped(name, "\\^$.|?*+()[]{}");
+    pattern += escaped(name, "\\^$.|?*+()[{");
   }
   return pattern + ")$";
 }

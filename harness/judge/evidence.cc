@@ -49,9 +49,13 @@ std::string setting_words(const Evidence& evidence) {
         ". It keeps whatever is freed: zerotax advise tries it under a limit of {}, twice the peak and 256 MiB",
         format_size(evidence.memory_limit.value_or(0)));
   }
-  return text + fmt::format("; {} of {} that went back were needed again",
-                            format_size(std::min(evidence.refilled.value_or(0), returned_by_all(evidence).value_or(0))),
-                            format_size(returned_by_all(evidence).value_or(0)));
+  text += fmt::format("; {} of {} that went back were needed again",
+                      format_size(std::min(evidence.refilled.value_or(0), returned_by_all(evidence).value_or(0))),
+                      format_size(returned_by_all(evidence).value_or(0)));
+  if (evidence.names_trim) {
+    text += ". The program names malloc_trim, whose calls return memory in spite of the setting";
+  }
+  return text;
 }
 
 bool is_cleared_in_calloc(const Evidence& evidence) {
@@ -119,7 +123,7 @@ const std::vector<AdviceRow> kRows{
        return fmt::format(
            "allocate less, or free earlier; most of what is zeroed is memory that the program never had before, and it "
            "has blocks of {} or more at one time",
-           format_size(*e.live_at_least));
+           format_size(e.live_in_one.value_or(*e.live_at_least)));
      }},
 
     {"trims", Costly::kRefilled, true, [](const Evidence& e) { return comes_again(e.returned_by_trim, e); },
@@ -138,8 +142,8 @@ const std::vector<AdviceRow> kRows{
      }},
     {"setting", Costly::kRefilled, false,
      [](const Evidence& e) {
-       return !e.setting.empty() && e.sets_options.empty() && comes_again(e.returned_by_allocator, e) &&
-              (!e.setting_unbounded || e.memory_limit);
+       return !e.setting.empty() && !e.setting_too_small && e.sets_options.empty() &&
+              comes_again(e.returned_by_allocator, e) && (!e.setting_unbounded || e.memory_limit);
      },
      setting_words},
     {"own-allocator", Costly::kRefilled, false,
@@ -158,7 +162,8 @@ const std::vector<AdviceRow> kRows{
                           part_words(e.returned_by_allocator, returned_by_all(e)),
                           !e.sets_options.empty()
                               ? fmt::format("the program sets its options itself ({})", e.sets_options)
-                              : "no known setting is left that makes it keep memory");
+                          : e.setting_too_small ? "no known setting makes it keep blocks as large as these"
+                                                : "no known setting is left that makes it keep memory");
      }},
     {"program-returns", Costly::kRefilled, true,
      [](const Evidence& e) { return comes_again(e.returned_by_program, e); },
@@ -173,8 +178,9 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) { return is_cleared_in_calloc(e) && is_half_of(e.redundant, e.examined); },
      [](const Evidence& e) {
        return kAnotherAllocator + fmt::format(
-                                      ", whose calloc does not clear zeros again; {} that calloc cleared and "
-                                      "that were examined were zero already",
+                                      ", whose calloc does not clear zeros again, or malloc where the "
+                                      "program reads only what it wrote; {} that calloc cleared and that were "
+                                      "examined were zero already",
                                       part_words(e.redundant, e.examined));
      }},
     {"calloc", Costly::kCleared, true, is_cleared_in_calloc,

@@ -33,6 +33,7 @@ struct Evidence {
   Count held_peak;
   Count live_at_least;  ///< in blocks that the program had at one time
   Count live_at_most;
+  Count live_in_one;      ///< of live_at_least: in the one process that had most
   Count by_hand;          ///< large stores of zeros over a block that the program just got
   Count by_hand_fresh;    ///< of by_hand: memory that was populated by the store
   Count by_hand_aligned;  ///< of by_hand: in blocks of an alignment that calloc does not give
@@ -51,6 +52,8 @@ struct Evidence {
   std::string setting_instead;     ///< the program's present settings that it replaces; empty: none
   bool setting_unbounded = false;  ///< the setting may keep all freed memory
   Count memory_limit;              ///< of a trial of an unbounded setting
+  bool setting_too_small = false;  ///< most returned bytes were in blocks that the setting does not keep
+  bool names_trim = false;         ///< the program may call malloc_trim
   std::string sets_options;  ///< the function by which the program sets the allocator's options itself; empty: none
 };
 

@@ -175,6 +175,19 @@ std::vector<std::string> files_of(const Record& record) {
   return {files.begin(), files.end()};
 }
 
+/// Whether glibc gives most of the returned blocks mappings of their own in spite of a raised mmap threshold.
+bool is_too_small(const Record& record, const Variables& env) {
+  const auto threshold = env.find("MALLOC_MMAP_THRESHOLD_");
+  if (threshold == env.end()) return false;
+  std::uint64_t returned = 0;
+  std::uint64_t larger = 0;
+  for (const SizeRow& row : record.histogram) {
+    returned += row.returned_bytes.value_or(0);
+    if (row.from_bytes >= std::stoull(threshold->second)) larger += row.returned_bytes.value_or(0);
+  }
+  return larger > returned / 2;
+}
+
 /// Puts the allocator whose memory went back, and its first setting that can affect this cause.
 void put_setting(const Record& record, Cause cause, const std::string& library, const Variables& now,
                  Evidence& evidence) {
@@ -192,6 +205,9 @@ void put_setting(const Record& record, Cause cause, const std::string& library, 
                                   [&](const std::string& file) { return has_text(file, setter).value_or(false); });
     if (sets) evidence.sets_options = setter;
   }
+  evidence.names_trim = std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+    return evidence.allocator == "glibc" && has_text(file, "malloc_trim").value_or(false);
+  });
   for (const KnownRemedy& remedy : known_remedies(allocator.name)) {
     if (remedy.always || remedy.threads || remedy.huge_pages || !is_for(remedy, cause)) continue;
     if (!why_no_effect(remedy, allocator, now).empty()) continue;
@@ -200,9 +216,20 @@ void put_setting(const Record& record, Cause cause, const std::string& library, 
       evidence.setting += (evidence.setting.empty() ? "" : " ") + key + "=" + value;
     }
     evidence.setting_instead = replaced_by(now, env);
+    evidence.setting_too_small = is_too_small(record, env);
     evidence.setting_unbounded = remedy.unbounded.value_or(false);
     return;
   }
+}
+
+/// Whether page faults after forks, which may have copied pages, cost more than the cause of zeroing that costs most.
+bool copies_cost_more(const Record& record, Cause cause) {
+  const OtherFaults& other = record.tax.other_faults;
+  const auto forked = [](const RecordedProcess& process) { return process.began == Began::kFork; };
+  if (!other.noticed || std::none_of(record.processes.begin(), record.processes.end(), forked)) return false;
+  return std::none_of(record.tax.rows.begin(), record.tax.rows.end(), [&](const TaxRow& row) {
+    return row.cause == cause && row.at_least_cpu_ns >= other.estimated_cpu_ns;
+  });
 }
 
 }  // namespace
@@ -222,7 +249,9 @@ Evidence evidence_of(const Record& record, Costly costly) {
   evidence.live_at_least = evidence.live_at_most = 0;
   for (const RecordedProcess& process : record.processes) {
     const Evidence::Count exact = count_of(process.peak_live_bytes);
-    *evidence.live_at_least += exact.value_or(process.peak_live_at_least_bytes);
+    const std::uint64_t at_least = exact.value_or(process.peak_live_at_least_bytes);
+    *evidence.live_at_least += at_least;
+    evidence.live_in_one = std::max(evidence.live_in_one.value_or(0), at_least);
     evidence.live_at_most = added({evidence.live_at_most, exact ? exact : count_of(process.peak_live_at_most_bytes)});
   }
   const Zeroing& by_hand = totals.by_hand;
@@ -247,6 +276,11 @@ Evidence evidence_of(const Record& record, Costly costly) {
 void put_advice(Record& record, const std::string& library, const Variables& now) {
   if (!record.tax.advice_about) return;
   const Cause cause = *record.tax.advice_about;
+  if (!record.outside && copies_cost_more(record, cause)) {
+    record.tax.advice =
+        other_faults_words("No cause of zeroing takes as much CPU time as other page faults may", record.tax);
+    return;
+  }
   Evidence evidence = evidence_of(record, costly_of(cause));
   if (evidence.costly == Costly::kRefilled) put_setting(record, cause, library, now, evidence);
   // Where calls were not seen, what looks like the program's memset may be that of calloc.

@@ -284,6 +284,12 @@ bool misses_programs(const Tax& tax) {
 /// The most that a row may have cost; for a sampled row, the estimate itself.
 std::uint64_t cost_of(const TaxRow& row) { return std::max(row.at_least_cpu_ns, most_of(row).value_or(0)); }
 
+std::uint64_t cost_of_cause(const Tax& tax, Cause cause) {
+  const auto row =
+      std::find_if(tax.rows.begin(), tax.rows.end(), [&](const TaxRow& each) { return each.cause == cause; });
+  return row == tax.rows.end() ? 0 : cost_of(*row);
+}
+
 /// The bounds of a row; for a sampled row, its interval.
 Bounds certain_bounds(const TaxRow& row) {
   if (row.cpu_interval_ns) return {row.cpu_interval_ns->front(), row.cpu_interval_ns->back()};
@@ -320,8 +326,13 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
 
 /// The advice in one sentence if no cause takes enough time. Otherwise empty, and puts the cause of the costliest row.
 std::string advice_of(Tax& tax, const TaxInput& input) {
+  const std::uint64_t returning = cost_of_cause(tax, Cause::kReturning);
+  // What keeps memory from going back saves its return, too.
+  const auto all_of = [&](const TaxRow& row) {
+    return cost_of(row) + (row.cause == Cause::kRefilled && cost_of(row) != 0 ? returning : 0);
+  };
   const auto worst = std::max_element(tax.rows.begin(), tax.rows.end(),
-                                      [](const TaxRow& a, const TaxRow& b) { return cost_of(a) < cost_of(b); });
+                                      [&](const TaxRow& a, const TaxRow& b) { return all_of(a) < all_of(b); });
   if (std::string undecided = undecided_advice(tax, *worst, input); !undecided.empty()) return undecided;
   const bool noticed = cost_of(*worst) != 0 && share_of_cpu(tax, cost_of(*worst)) >= kNoticed;
   const bool unknown =
@@ -331,12 +342,7 @@ std::string advice_of(Tax& tax, const TaxInput& input) {
            "process from outside, its page faults and its memset.";
   }
   if (!noticed && tax.other_faults.noticed) {
-    return fmt::format(
-        "No cause of zeroing that was seen takes 1 % of the CPU time. But {} page faults are of other kinds: files, "
-        "copies after a fork, shared memory, memory returned by a way that was not seen. They may take {}{}. Try next: "
-        "zerotax cow -- COMMAND, which tells them apart.",
-        format_count(tax.other_faults.faults), tax.other_faults.capped ? "up to " : "",
-        format_percent(share_of_cpu(tax, tax.other_faults.estimated_cpu_ns)));
+    return other_faults_words("No cause of zeroing that was seen takes 1 % of the CPU time", tax);
   }
   if (!noticed) return "Nothing to gain here: no cause of zeroing takes 1 % of the CPU time.";
   tax.advice_about = worst->cause;
@@ -354,6 +360,14 @@ const char* cause_name(Cause cause) {
 
 double share_of_cpu(const Tax& tax, std::uint64_t ns) {
   return tax.cpu_ns == 0 ? 0 : std::min(1.0, as_double(ns) / as_double(tax.cpu_ns));
+}
+
+std::string other_faults_words(const std::string& before, const Tax& tax) {
+  return fmt::format(
+      "{}. But {} page faults are of other kinds: files, copies after a fork, shared memory, memory returned by a way "
+      "that was not seen. They may take {}{}. Try next: zerotax cow -- COMMAND, which tells them apart.",
+      before, format_count(tax.other_faults.faults), tax.other_faults.capped ? "up to " : "",
+      format_percent(share_of_cpu(tax, tax.other_faults.estimated_cpu_ns)));
 }
 
 bool is_worth_advice(const Tax& tax) {

@@ -47,6 +47,9 @@ Tax make_tax(const TaxInput& input, const FaultCost& cost);
 /// Of the program's CPU time.
 double share_of_cpu(const Tax& tax, std::uint64_t ns);
 
+/// Says after `before`, a clause, what other page faults may cost and how to tell them apart.
+std::string other_faults_words(const std::string& before, const Tax& tax);
+
 /// Whether zeroing costs so much of a program's CPU time that remedies are worth trying.
 bool is_worth_advice(const Tax& tax);
 

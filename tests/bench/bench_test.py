@@ -99,7 +99,7 @@ def test_names_of_several_words_are_names_and_what_the_program_prints_is_none():
                    "--benchmark_filter=pair|read")
     assert done.returncode in (0, 1), done.stderr
     assert [each["name"] for each in json.loads(done.stdout)["benchmarks"]] == [
-        "pair<int, 3>", 'read "a file", twice', "read"]
+        "pair<int, 3>", 'read "a file", twice', "read", "read char[3]{}"]
 
 
 def test_a_filter_that_chooses_nothing_is_refused():

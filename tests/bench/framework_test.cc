@@ -59,6 +59,8 @@ TEST(Framework, CriterionListsNamesBeforeAWord) {
 TEST(Framework, ChoosesNamesWithSpecialCharacters) {
   EXPECT_EQ(row("Google Benchmark").choose({"BM_A<int>/2", "B(c)"}),
             (Words{"--benchmark_filter=^(BM_A<int>/2|B\\(c\\))$"}));
+  // Google Benchmark's regular expressions refuse an escaped closing bracket.
+  EXPECT_EQ(row("Google Benchmark").choose({"f<char[3]>{}"}), (Words{"--benchmark_filter=^(f<char\\[3]>\\{})$"}));
   EXPECT_EQ(row("criterion").choose({"a.b", "c"}), (Words{"^(a\\.b|c)$"}));
   EXPECT_EQ(row("Catch2").choose({"a, \"b\"", "c\\d", "a, \"b\""}), (Words{R"("a\, \"b\"","c\\d")"}));
   EXPECT_EQ(row("Catch2").choose({"exclude:x"}), (Words{R"("*xclude:x")"}));

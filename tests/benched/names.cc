@@ -23,6 +23,7 @@ BENCHMARK(plain);
 BENCHMARK_TEMPLATE(pair, int, 3);
 BENCHMARK(plain)->Name("read \"a file\", twice");
 BENCHMARK(plain)->Name("read");
+BENCHMARK(plain)->Name("read char[3]{}");
 
 }  // namespace
 

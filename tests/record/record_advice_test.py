@@ -20,19 +20,23 @@ def advice_of(*words, **environment):
     ("hand", "replace malloc and memset by calloc"),
     ("hand-aligned", "take them from mmap, which gives zeros"),
     ("read", "which calloc would clear as well"),
-    # Memory that is held, and memory that eight threads use again and again.
     ("hold", "allocate less, or free earlier"),
-    ("buffers", "No advice"),
+    # Eight threads whose first blocks are mappings, and go back once: with their return that costs most.
+    ("buffers", "MALLOC_TRIM_THRESHOLD_=1073741824"),
     # Four ways to return memory that is needed again.
     ("trims", "call malloc_trim less often"),
     ("stacks", "keep threads for further work"),
     ("unmaps", "keep the memory that the program itself returns"),
     ("refills", "MALLOC_TRIM_THRESHOLD_=1073741824"),
+    # The setting keeps no block of 1 GiB and more.
+    ("refills-huge", "no known setting makes it keep blocks as large as these"),
+    # Children that copy far more than the program has zeroed.
+    ("copies", "zerotax cow -- COMMAND"),
 ])
 def test_each_cause_has_its_advice(way, words):
     advice = advice_of(way, **(KEEPS if way == "trims" else {}))
     assert words in advice, advice
-    others = ["by calloc", "mmap, which", "as well", "allocate less", "malloc_trim", "keep threads", "itself returns",
+    others = ["by calloc", "mmap, which", "as well", "allocate less", "malloc_trim less", "keep threads", "itself returns",
               "MALLOC_TRIM"]
     assert [each for each in others if each in advice] == [each for each in others if each in words], advice
 
@@ -41,6 +45,10 @@ def test_blocks_that_are_all_freed_are_not_allocated_less():
     advice = advice_of("holes", **KEEPS)
     assert "another allocator" in advice and "allocate less" not in advice, advice
     assert re.search(r"at most [0-9.]+ MiB of [0-9.]+ MiB that it held", advice), advice
+
+
+def test_a_setting_is_named_with_the_trims_that_it_does_not_end():
+    assert "names malloc_trim, whose calls return memory in spite of the setting" in advice_of("refills")
 
 
 def test_no_setting_is_named_that_the_program_overrides():

@@ -146,6 +146,15 @@ TEST(RecordTax, TheAdviceIsAboutTheWorstRow) {
   EXPECT_FALSE(none.advice_about);
 }
 
+TEST(RecordTax, ReturningMemoryCountsWithRefillingIt) {
+  auto sum = std::make_unique<Tally>();
+  KernelPart part;
+  part.zeroed = 100 * kMiB;
+  part.refilled = 49 * kMiB;
+  sum->returned[kByFree][kBrk] = {1, 49 * kMiB, 5 * kMiB};
+  EXPECT_EQ(make_tax({*sum, part, 1'000'000'000}, {1.0, {}, 3, ""}).advice_about, Cause::kRefilled);
+}
+
 bool says_nothing_to_gain(const Tax& tax) { return tax.advice.find("Nothing to gain") != std::string::npos; }
 
 TEST(RecordTax, WhatWasNotSeenIsABoundAndNeverZero) {

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -126,6 +127,29 @@ void refill() {
   }
 }
 
+/// Blocks above 1 GiB, of which a part is used.
+void refill_huge() {
+  for (int i = 0; i < 10; ++i) {
+    void* const block = std::malloc(1100 * kMiB);
+    fill(block, 48 * kMiB);
+    std::free(block);
+  }
+}
+
+/// Children that write to all that they share.
+void copy() {
+  void* const block = std::malloc(32 * kMiB);
+  fill(block, 32 * kMiB);
+  for (int i = 0; i < 10; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      fill(block, 32 * kMiB, 2);
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -142,5 +166,7 @@ int main(int argc, char** argv) {
   if (is("stacks")) stacks();
   if (is("unmaps")) unmap();
   if (is("refills")) refill();
+  if (is("refills-huge")) refill_huge();
+  if (is("copies")) copy();
   return 0;
 }
