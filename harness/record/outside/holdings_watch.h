@@ -27,6 +27,7 @@ struct HeldProcess {
   std::vector<std::string> words;  ///< its command line
   bool forked = false;             ///< it runs its parent's program
   bool ended = false;
+  bool hugetlb = false;       ///< it had pages of hugetlbfs
   std::int64_t first_ns = 0;  ///< CLOCK_MONOTONIC, of the first and the last look
   std::int64_t last_ns = 0;
   std::int64_t user_ns = 0;  ///< CPU time between them, by ticks
