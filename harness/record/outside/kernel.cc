@@ -158,7 +158,8 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   // What nobody looked at may have been growth, all of it.
   kernel.unseen_faults = less(part.minor_faults, looked.of_seen_memory);
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
-  const std::uint64_t unseen = kernel.unseen_faults * page_bytes() + huge;
+  // MADV_COLLAPSE populates the holes without a fault.
+  const std::uint64_t unseen = (kernel.unseen_faults + data.counts.holes) * page_bytes() + huge;
   // A fault that is only sampled may have been a read of the page of zeros.
   kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, looked.grown) : part.zeroed;
   const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
