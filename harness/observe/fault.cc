@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "os/kernel_version.h"
 #include "os/page.h"
 
 namespace zerotax {
@@ -88,7 +89,9 @@ FaultClass classify(const Fault& fault, const Region* region) {
   if (of_file && region->shared) return FaultClass::kFile;
   if (present && write) {
     if (!fault.allocated) return FaultClass::kReuse;
-    return fault.zeroed ? FaultClass::kZeroFill : FaultClass::kCopy;
+    // A huge page replaces the huge page of zeros. Since Linux 5.8, copies are pages of the base size.
+    const bool replaces_zeros = fault.order > 0 && kernel_is_at_least(5, 8);
+    return fault.zeroed || replaces_zeros ? FaultClass::kZeroFill : FaultClass::kCopy;
   }
   if (present) return FaultClass::kOther;
   if (of_file) return write ? FaultClass::kCopy : FaultClass::kFile;

@@ -40,6 +40,8 @@ bpf_insn shift_right(Register to, std::int32_t bits) {
   return instruction(BPF_ALU64 | BPF_RSH | BPF_K, to, r0, 0, bits);
 }
 
+bpf_insn shift_left(Register to, Register bits) { return instruction(BPF_ALU64 | BPF_LSH | BPF_X, to, bits, 0, 0); }
+
 bpf_insn load(unsigned size, Register to, Register from, std::int16_t offset) {
   return instruction(BPF_LDX | size | BPF_MEM, to, from, offset, 0);
 }

@@ -23,6 +23,7 @@ bpf_insn add(Register to, std::int32_t value);
 bpf_insn add(Register to, Register from);
 bpf_insn mask(Register to, std::int32_t bits);
 bpf_insn shift_right(Register to, std::int32_t bits);
+bpf_insn shift_left(Register to, Register bits);
 /// `size`: BPF_W (4 bytes) or BPF_DW (8).
 bpf_insn load(unsigned size, Register to, Register from, std::int16_t offset);
 bpf_insn store(unsigned size, Register to, std::int16_t offset, Register from);

@@ -1,5 +1,6 @@
 #include "os/page_counts.h"
 
+#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "os/limits.h"
+#include "os/page.h"
 #include "os/process_info.h"
 #include "os/trace_event.h"
 
@@ -18,9 +21,19 @@ namespace {
 // The same in page_allocations.cc, as a filter of the kernel's (Documentation/trace/events.rst, 5.1): a page of a
 // program (migratetype 1, MIGRATE_MOVABLE) that was asked for with __GFP_ZERO.
 constexpr const char* kZeroedPage = "order == 0 && migratetype == 1 && gfp_flags & 0x100";
-// Huge pages are cleared after they were allocated. Those of a fault have __GFP_NOMEMALLOC (GFP_TRANSHUGE_LIGHT,
+// Larger pages are cleared after they were allocated. Those of a fault have __GFP_NOMEMALLOC (GFP_TRANSHUGE_LIGHT,
 // include/linux/gfp_types.h); those that are read from a file have not.
-constexpr const char* kHugePage = "order == 9 && migratetype == 1 && gfp_flags & 0x80000";
+constexpr const char* kLargerPage = "order == {} && migratetype == 1 && gfp_flags & 0x80000";
+constexpr const char* kEachCollapse = "pfn != 0";
+
+/// Whether a fault may get a page of 2^order (Documentation/admin-guide/mm/transhuge.rst).
+bool may_be_populated(unsigned order) {
+  std::ifstream file(
+      fmt::format("/sys/kernel/mm/transparent_hugepage/hugepages-{}kB/enabled", (page_bytes() << order) >> 10));
+  std::string words;
+  return std::getline(file, words) && words.find("[never]") == std::string::npos;
+}
+
 constexpr const char* kLightPages = "pages that the kernel zeroes are not counted with --light";
 
 }  // namespace
@@ -40,10 +53,10 @@ void PageCounts::open_sources() {
     return;
   }
   if (const auto event = read_trace_event("kmem/mm_page_alloc")) allocation_ = event->id;
-  if (cpus_ && !open_all(Source::kFaults)) cpus_ = false;
-  if (!cpus_ && !open_all(Source::kFaults)) {
+  if (cpus_ && !open_all(kFaults)) cpus_ = false;
+  if (!cpus_ && !open_all(kFaults)) {
     whole_ = false;
-    open_all(Source::kFaults);
+    open_all(kFaults);
   }
   if (!cpus_) tree_ = TreePages::open(scope_.processes);
   if (scope_.light) {
@@ -52,10 +65,21 @@ void PageCounts::open_sources() {
     return;
   } else if (allocation_ == 0) {
     why_no_pages_ = "pages that the kernel zeroes are counted as root only";
-  } else if (!open_all(Source::kPages) || !open_all(Source::kHugePages)) {
+  } else if (!open_pages()) {
     why_no_pages_ = std::string("the kernel refuses to count the pages that it zeroes: ") + std::strerror(errno);
-    fds_[static_cast<std::size_t>(Source::kPages)].clear();
+    fds_[kPages].clear();
   }
+}
+
+bool PageCounts::open_pages() {
+  if (!open_all(kPages) || !open_all(kPages + kHugeOrder)) return false;
+  const auto event = read_trace_event("huge_memory/mm_collapse_huge_page_isolate");
+  if (event) collapse_ = event->id;
+  if (event && !open_all(kCollapses)) return false;
+  for (unsigned order = 1; order < kHugeOrder; ++order) {
+    if (may_be_populated(order) && !open_all(kPages + order)) return false;
+  }
+  return true;
 }
 
 bool PageCounts::open_cpus(Source source) {
@@ -68,7 +92,7 @@ bool PageCounts::open_cpus(Source source) {
 
 /// False, and nothing open, if the kernel refuses.
 bool PageCounts::open_all(Source source) {
-  auto& fds = fds_[static_cast<std::size_t>(source)];
+  auto& fds = fds_[source];
   fds.clear();
   if (!cpus_ && scope_.processes.empty()) return open(source, 0, -1);
   int reason = 0;
@@ -86,40 +110,59 @@ bool PageCounts::open_all(Source source) {
 bool PageCounts::open(Source source, pid_t thread, int cpu) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
-  attributes.type = source == Source::kFaults ? PERF_TYPE_SOFTWARE : PERF_TYPE_TRACEPOINT;
-  attributes.config = source == Source::kFaults ? std::uint64_t{PERF_COUNT_SW_PAGE_FAULTS_MIN} : allocation_;
+  attributes.type = source == kFaults ? PERF_TYPE_SOFTWARE : PERF_TYPE_TRACEPOINT;
+  attributes.config = source == kFaults      ? std::uint64_t{PERF_COUNT_SW_PAGE_FAULTS_MIN}
+                      : source == kCollapses ? collapse_
+                                             : allocation_;
   attributes.inherit = thread != -1 ? 1 : 0;
-  attributes.exclude_kernel = source == Source::kFaults && !whole_ ? 1 : 0;
+  attributes.exclude_kernel = source == kFaults && !whole_ ? 1 : 0;
   attributes.disabled = thread == 0 ? 1 : 0;
   attributes.enable_on_exec = attributes.disabled;
   UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
   if (!fd) return false;
-  const char* const filter = source == Source::kPages ? kZeroedPage : kHugePage;
-  if (source != Source::kFaults && ::ioctl(fd.get(), PERF_EVENT_IOC_SET_FILTER, filter) != 0) return false;
-  fds_[static_cast<std::size_t>(source)].push_back(std::move(fd));
+  const std::string filter = source == kCollapses ? kEachCollapse
+                             : source == kPages   ? kZeroedPage
+                                                  : fmt::format(fmt::runtime(kLargerPage), source - kPages);
+  if (source != kFaults && ::ioctl(fd.get(), PERF_EVENT_IOC_SET_FILTER, filter.c_str()) != 0) return false;
+  fds_[source].push_back(std::move(fd));
   return true;
 }
 
 PageCounts::Counts PageCounts::read() const {
   const Counts ours = ours_ ? ours_->read() : Counts{};
-  const auto sum = [&](Source source, const std::optional<std::uint64_t>& own) -> std::optional<std::uint64_t> {
-    const auto& fds = fds_[static_cast<std::size_t>(source)];
-    if (fds.empty()) return std::nullopt;
+  const auto sum = [&](Source source) -> std::uint64_t {
     std::uint64_t all = 0;
-    for (const UniqueFd& fd : fds) {
+    for (const UniqueFd& fd : fds_[source]) {
       std::uint64_t count = 0;  // with those of the threads that inherited the event
       if (::read(fd.get(), &count, sizeof count) == sizeof count) all += count;
     }
-    return all - std::min(all, own.value_or(0));
+    return all;
   };
-  const auto faults = sum(Source::kFaults, ours.minor_faults);
+  const auto less = [](std::uint64_t all, std::uint64_t own) { return all - std::min(all, own); };
+  Counts counts;
+  if (!fds_[kFaults].empty()) counts.minor_faults = less(sum(kFaults), ours.minor_faults.value_or(0));
   if (tree_) {
     const auto pages = tree_->read();
-    if (!pages) return {faults, std::nullopt, std::nullopt};
-    return {faults, pages->pages, pages->huge_pages};
+    if (!pages) return counts;
+    counts.zeroed_pages = pages->pages;
+    counts.zeroed_huge_pages = pages->huge_pages;
+    counts.fills = pages->fills;
+    counts.holes = pages->holes;
+    return counts;
   }
-  if (!why_no_pages_.empty()) return {faults, std::nullopt, std::nullopt};
-  return {faults, sum(Source::kPages, ours.zeroed_pages), sum(Source::kHugePages, ours.zeroed_huge_pages)};
+  if (!why_no_pages_.empty()) return counts;
+  std::uint64_t pages = 0;
+  for (unsigned order = 0; order < kHugeOrder; ++order) {
+    const std::uint64_t fills = sum(kPages + order);
+    counts.fills += fills;
+    pages += fills << order;
+  }
+  const std::uint64_t collapses = sum(kCollapses);
+  counts.fills = less(counts.fills, ours.fills);
+  counts.zeroed_pages = less(pages, ours.zeroed_pages.value_or(0));
+  counts.zeroed_huge_pages = less(less(sum(kPages + kHugeOrder), collapses), ours.zeroed_huge_pages.value_or(0));
+  counts.unsure_holes = collapses << kHugeOrder;
+  return counts;
 }
 
 }  // namespace zerotax

@@ -20,8 +20,11 @@ class PageCounts {
  public:
   struct Counts {
     std::optional<std::uint64_t> minor_faults;       ///< of a light scope of processes: not counted
-    std::optional<std::uint64_t> zeroed_pages;       ///< of the base size, zeroed by a fault
+    std::optional<std::uint64_t> zeroed_pages;       ///< of the base size, zeroed by a fault, alone or in larger ones
     std::optional<std::uint64_t> zeroed_huge_pages;  ///< huge_page_bytes() each, likewise
+    std::uint64_t fills = 0;                         ///< allocations of `zeroed_pages`
+    std::uint64_t holes = 0;                         ///< pages of the base size that MADV_COLLAPSE zeroed in huge pages
+    std::uint64_t unsure_holes = 0;                  ///< at most so many more
   };
 
   /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_no_pages`.
@@ -44,8 +47,14 @@ class PageCounts {
   [[nodiscard]] bool pages_follow() const { return cpus_ || tree_; }
 
  private:
-  enum class Source { kFaults, kPages, kHugePages };
+  // Pages of 2^order, for an order from kPages on. The last source is of huge pages.
+  static constexpr std::size_t kFaults = 0;
+  static constexpr std::size_t kCollapses = 1;
+  static constexpr std::size_t kPages = 2;
+  static constexpr unsigned kHugeOrder = 9;
+  using Source = std::size_t;
   bool open(Source source, pid_t thread, int cpu);
+  bool open_pages();
   bool open_cpus(Source source);
   bool open_all(Source source);
   void open_sources();
@@ -57,7 +66,8 @@ class PageCounts {
   std::uint64_t allocation_ = 0;      ///< the tracepoint's number; 0: unavailable
   bool whole_ = true;
   std::string why_no_pages_;
-  std::vector<UniqueFd> fds_[3];
+  std::uint64_t collapse_ = 0;  ///< the tracepoint of MADV_COLLAPSE
+  std::vector<UniqueFd> fds_[kPages + kHugeOrder + 1];
 };
 
 }  // namespace zerotax

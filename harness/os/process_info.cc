@@ -89,6 +89,7 @@ std::optional<ResidentParts> resident_parts(pid_t pid) {
     parts.peak += bytes("VmHWM:");
     parts.anonymous += bytes("RssAnon:") + bytes("VmSwap:");
     parts.others += bytes("RssFile:") + bytes("RssShmem:");
+    parts.hugetlb += bytes("HugetlbPages:");
   }
   if (any) return parts;
   const pid_t living = living_thread(pid);

@@ -29,6 +29,7 @@ std::optional<std::uint64_t> rollup_bytes(pid_t pid, const std::string& name);
 struct ResidentParts {
   std::uint64_t anonymous = 0;  ///< RssAnon, and VmSwap: its own pages
   std::uint64_t others = 0;     ///< RssFile and RssShmem
+  std::uint64_t hugetlb = 0;    ///< HugetlbPages, which are in none of the others
   std::uint64_t peak = 0;       ///< VmHWM: the most that was ever resident since its last exec
 };
 /// Nothing if the process is gone, or has no memory (a zombie).

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "os/bpf.h"
@@ -27,11 +28,17 @@ struct Row {
   std::uint64_t pages = 0;
   std::uint64_t huge_pages = 0;
   std::uint64_t lost_threads = 0;
-  std::array<std::uint64_t, 5> unused{};
+  std::uint64_t fills = 0;
+  std::uint64_t collapses = 0;
+  std::uint64_t holes = 0;
+  std::array<std::uint64_t, 2> unused{};
 };
 constexpr std::int16_t kPages = 0;
 constexpr std::int16_t kHugePages = 8;
 constexpr std::int16_t kLostThreads = 16;
+constexpr std::int16_t kFills = 24;
+constexpr std::int16_t kCollapses = 32;
+constexpr std::int16_t kHoles = 40;
 
 // The same values as in page_counts.cc, which names their source.
 constexpr std::int32_t kMovable = 1;
@@ -58,14 +65,16 @@ Code look_up_thread(int threads) {
 
 Code current_thread() { return {call(BPF_FUNC_get_current_pid_tgid), move(r7, r0)}; }
 
-/// Adds one to the sum at the offset in `r9` of this CPU's row.
-Code count(int sums) {
+/// Puts the address of this CPU's row into `r0`.
+Code row_of_cpu(int sums) {
   return Code{call(BPF_FUNC_get_smp_processor_id), mask(r0, kRows - 1), store(BPF_W, stack, kKey, r0), move(r2, stack),
               add(r2, kKey)} +
-         map_address(r1, sums) +
-         Code{call(BPF_FUNC_map_lookup_elem), jump_if(BPF_JEQ, r0, 0, 3), add(r0, r9), set(r1, 1),
-              atomic_add(r0, 0, r1)} +
-         leave_it();
+         map_address(r1, sums) + Code{call(BPF_FUNC_map_lookup_elem), jump_if(BPF_JNE, r0, 0, 2)} + leave_it();
+}
+
+/// Ends the program unless the current thread counts.
+Code check_thread(int threads) {
+  return current_thread() + look_up_thread(threads) + Code{jump_if(BPF_JEQ, r8, kCounted, 2)} + leave_it();
 }
 
 /// mm_page_alloc: its page, order, flags, and migratetype.
@@ -73,16 +82,24 @@ Code count_pages(int threads, int sums) {
   return Code{load(BPF_DW, r6, r1, 8),
               load(BPF_DW, r7, r1, 16),
               load(BPF_DW, r8, r1, 24),
-              jump_if(BPF_JNE, r8, kMovable, 7),  // → the end
-              set(r9, kPages),
-              jump_if(BPF_JNE, r6, 0, 2),       //
-              jump_if(BPF_JSET, r7, kZero, 6),  // → the thread
-              jump(3),                          // → the end
-              set(r9, kHugePages),
-              jump_if(BPF_JNE, r6, kHugeOrder, 1),
+              jump_if(BPF_JNE, r8, kMovable, 4),  // → the end
+              jump_if(BPF_JNE, r6, 0, 2),         //
+              jump_if(BPF_JSET, r7, kZero, 4),    // → the thread
+              jump(1),                            // → the end
               jump_if(BPF_JSET, r7, kNoMemoryAllocator, 2)} +
-         leave_it() + current_thread() + look_up_thread(threads) + Code{jump_if(BPF_JEQ, r8, kCounted, 2)} +
-         leave_it() + count(sums);
+         leave_it() + check_thread(threads) + row_of_cpu(sums) +
+         Code{set(r1, 1), jump_if(BPF_JNE, r6, kHugeOrder, 3), atomic_add(r0, kHugePages, r1)} + leave_it() +
+         Code{atomic_add(r0, kFills, r1), shift_left(r1, r6), atomic_add(r0, kPages, r1)} + leave_it();
+}
+
+/// mm_collapse_huge_page_isolate: MADV_COLLAPSE has allocated a huge page, and copies pages into it. It zeroes only the
+/// holes between them (__collapse_huge_page_copy() in mm/khugepaged.c), and nothing unless the status is
+/// SCAN_SUCCEED (1).
+Code note_collapse(int threads, int sums, const TraceEvent& event) {
+  return Code{load(BPF_W, r6, r1, offset_of(event, "none_or_zero")), load(BPF_W, r9, r1, offset_of(event, "status"))} +
+         check_thread(threads) + row_of_cpu(sums) +
+         Code{set(r1, 1), atomic_add(r0, kCollapses, r1), jump_if(BPF_JNE, r9, 1, 1), atomic_add(r0, kHoles, r6)} +
+         leave_it();
 }
 
 /// task_rename: exec calls it where it also starts the perf events that wait for an exec. Our own calls do not count,
@@ -108,7 +125,7 @@ Code note_fork(int threads, int sums, const TraceEvent& event) {
               add(r3, kValue),
               set(r4, BPF_ANY)} +
          map_address(r1, threads) + Code{call(BPF_FUNC_map_update_elem), jump_if(BPF_JNE, r0, 0, 2)} + leave_it() +
-         Code{set(r9, kLostThreads)} + count(sums);
+         row_of_cpu(sums) + Code{set(r1, 1), atomic_add(r0, kLostThreads, r1)} + leave_it();
 }
 
 /// sched_process_free: another thread may get the ID.
@@ -138,11 +155,14 @@ bool TreePages::start() {
   if (!fork || !end || offset_of(*fork, "parent_pid") < 0 || offset_of(*fork, "child_pid") < 0 ||
       offset_of(*end, "pid") < 0)
     return false;
+  const auto collapse = read_trace_event("huge_memory/mm_collapse_huge_page_isolate");
+  const bool collapses = collapse && offset_of(*collapse, "none_or_zero") >= 0 && offset_of(*collapse, "status") >= 0;
   threads_ = make_map(BPF_MAP_TYPE_HASH, sizeof kCounted, kMostThreads);
   sums_ = make_map(BPF_MAP_TYPE_ARRAY, sizeof(Row), kRows);
   return threads_ && sums_ && run(end->id, note_end(threads_.get(), *end)) &&
          run(fork->id, note_fork(threads_.get(), sums_.get(), *fork)) &&
          run_raw("task_rename", note_exec(threads_.get())) &&
+         (!collapses || run(collapse->id, note_collapse(threads_.get(), sums_.get(), *collapse))) &&
          run_raw("mm_page_alloc", count_pages(threads_.get(), sums_.get()));
 }
 
@@ -160,12 +180,17 @@ std::unique_ptr<TreePages> TreePages::open(const std::vector<pid_t>& processes) 
 
 std::optional<TreePages::Counts> TreePages::read() const {
   Counts counts;
+  std::uint64_t collapses = 0;
   for (std::uint32_t i = 0; i < kRows; ++i) {
     Row row;
     if (!read_map(sums_.get(), i, &row) || row.lost_threads != 0) return std::nullopt;
     counts.pages += row.pages;
+    counts.fills += row.fills;
     counts.huge_pages += row.huge_pages;
+    counts.holes += row.holes;
+    collapses += row.collapses;
   }
+  counts.huge_pages -= std::min(counts.huge_pages, collapses);
   return counts;
 }
 

@@ -19,8 +19,10 @@ namespace zerotax {
 class TreePages {
  public:
   struct Counts {
-    std::uint64_t pages = 0;       ///< of the base size
+    std::uint64_t pages = 0;       ///< of the base size, and the parts of larger pages up to huge_page_bytes()
+    std::uint64_t fills = 0;       ///< allocations of `pages`
     std::uint64_t huge_pages = 0;  ///< huge_page_bytes() each
+    std::uint64_t holes = 0;       ///< pages of the base size that MADV_COLLAPSE zeroed in huge pages
   };
 
   /// Counts for these processes from now on. Without processes, counts for the next program that the calling thread

@@ -92,6 +92,13 @@ int main(int count, char **words) {
     touch(p, 1024);
     in_child(write_1024, p);
   }
+  if (!strcmp(way, "huge-zeros")) {
+    char *volatile p = mmap(0, 8 * MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    p += -(size_t)p % (2 * MiB);
+    madvise(p, 4 * MiB, MADV_HUGEPAGE);
+    for (int i = 0; i < 2; i++) (void)((volatile char *)p)[i * 2 * MiB];
+    touch(p, 1024);
+  }
   if (!strcmp(way, "populated")) {
     char *p = mmap(0, 4 * MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     in_child(write_1024, p);
@@ -158,6 +165,13 @@ def test_root_sees_what_the_bounds_are_about(program, way):
     totals = watch(program, way)[0]["totals"]
     # A kernel may refuse huge pages, or copy one as a whole.
     assert WAYS[way] <= totals["copies"] <= WAYS[way] + FEW or way == "huge", totals
+
+
+@as_root
+def test_a_huge_page_that_replaces_the_page_of_zeros_is_no_copy(program):
+    totals = watch(program, "huge-zeros")[0]["totals"]
+    assert totals["copies"] <= FEW and totals["copied_bytes"] <= FEW * PAGE, totals
+    assert totals["zeroed_bytes"] >= 1024 * PAGE, totals
 
 
 @pytest.mark.parametrize("method", [pytest.param("tracepoints", marks=as_root), "software"])

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "os/kernel_version.h"
 #include "small_pages.h"
 
 namespace zerotax {
@@ -58,6 +59,9 @@ TEST(Fault, AWriteToAProtectedPageIsACopyAReuseOrAZeroFillByWhatItAllocates) {
   EXPECT_EQ(classify(fault_of_code(kWriteProtected), &kAnonymous), FaultClass::kReuse);
   EXPECT_EQ(classify(allocating(kWriteProtected, true), &kAnonymous), FaultClass::kZeroFill);
   EXPECT_EQ(classify(allocating(kWriteProtected, false), nullptr), FaultClass::kCopy);
+  if (!kernel_is_at_least(5, 8)) return;
+  EXPECT_EQ(classify(allocating(kWriteProtected, false, 9), &kAnonymous), FaultClass::kZeroFill)
+      << "huge page of zeros";
 }
 
 TEST(Fault, TheKernelsOwnFaultsFollowTheSameRules) {

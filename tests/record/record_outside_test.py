@@ -1,8 +1,10 @@
 """`zerotax record` from outside: programs that take no library, and processes that run already, by planted programs whose
 faults and bytes are known."""
 
+import contextlib
 import os
 import pathlib
+import re
 import signal
 
 import pytest
@@ -115,6 +117,50 @@ def test_faults_that_the_kernel_takes_count(static):
     found = record(static, "read", 100)
     assert 100 * MIB <= found.totals["kernel"]["zeroed_bytes"] <= 100 * MIB + STARTING
     assert "read_here" in functions(found.json["sites"][0])
+
+
+@contextlib.contextmanager
+def setting(file, value):
+    file = pathlib.Path(file)
+    if not os.access(file, os.W_OK):
+        pytest.skip(f"{file} cannot be set here")
+    before = file.read_text()
+    file.write_text(value)
+    try:
+        yield
+    finally:
+        file.write_text(re.findall(r"\[(\w+)\]", before)[0] if "[" in before else before)
+
+
+@root_only
+def test_collapsed_pages_are_copied_and_only_their_holes_are_zeroed(static):
+    found = record(static, "collapse", 1)
+    if found.status == 77:
+        pytest.skip("no MADV_COLLAPSE, or no huge page left")
+    kernel = found.totals["kernel"]
+    assert 8 * MIB <= kernel["zeroed_bytes"] <= 8 * MIB + STARTING
+    assert kernel["huge_bytes"] == 4 * PAGE
+
+
+@root_only
+def test_pages_between_small_and_huge_count(static):
+    with setting("/sys/kernel/mm/transparent_hugepage/hugepages-2048kB/enabled", "never"), \
+            setting("/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled", "madvise"):
+        found = record(static, "large", 1)
+    kernel = found.totals["kernel"]
+    assert 8 * MIB <= kernel["zeroed_bytes"] <= 8 * MIB + STARTING
+    assert kernel["zero_fill_faults"] <= 8 * MIB // (64 << 10) + STARTING // PAGE
+
+
+@root_only
+def test_pages_of_hugetlbfs_make_the_total_unknown(static):
+    pages = pathlib.Path("/proc/sys/vm/nr_hugepages")
+    with setting(pages, str(int(pages.read_text()) + 4)):
+        found = record(static, "hugetlb", 1)
+    if found.status == 77:
+        pytest.skip("no memory for huge pages here")
+    kernel = found.totals["kernel"]
+    assert "hugetlbfs" in kernel["zeroed_bytes"]["na"] and is_na(kernel["zeroed_at_most_bytes"])
 
 
 @root_only

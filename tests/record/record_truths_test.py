@@ -51,7 +51,8 @@ UNKNOWN = ("out-of-time", "killed-from-thread", "crash-in-handler", "child-kille
 # These have tests of their own.
 APART = ("stop", "daemon", "instruction")
 # One of each kind: nothing awkward, an end, a thread, another program, a child, memory that moves, what stays unknown.
-SHORT = ("fill", "raw-exit", "killed-from-thread", "exec-from-thread", "vfork", "clone", "mremap", "out-of-time")
+SHORT = ("fill", "raw-exit", "killed-from-thread", "exec-from-thread", "vfork", "clone", "mremap", "mremap-over",
+         "out-of-time")
 
 
 @pytest.mark.parametrize("way", mostly_long([w for w in WAYS if w not in APART], SHORT, "another way to be awkward"))

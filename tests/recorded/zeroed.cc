@@ -293,6 +293,19 @@ int by_mremap() {
   return 0;
 }
 
+int by_mremap_over() {
+  // Each move replaces the memory of the last one: 40 MiB at a time, in 20 MiB, and 20 MiB are kept.
+  constexpr std::size_t kHalf = kBytes / 2;
+  char* target = map(kHalf, MAP_PRIVATE | MAP_ANONYMOUS);
+  write_pages(target, kHalf);
+  for (int i = 1; i < 2 * kBlocks; ++i) {
+    char* block = map(kHalf, MAP_PRIVATE | MAP_ANONYMOUS);
+    write_pages(block, kHalf);
+    ::mremap(block, kHalf, kHalf, MREMAP_MAYMOVE | MREMAP_FIXED, target);
+  }
+  return 0;
+}
+
 int by_brk() {
   auto* begin = static_cast<char*>(::sbrk(0));
   for (int i = 0; i < kBlocks; ++i) {
@@ -375,6 +388,7 @@ constexpr Way kWays[] = {
     {"threads", in_a_thousand_threads},
     {"generations", in_fifty_generations},
     {"mremap", by_mremap},
+    {"mremap-over", by_mremap_over},
     {"brk", by_brk},
     {"dontneed", by_dontneed},
     {"instruction", by_instruction},

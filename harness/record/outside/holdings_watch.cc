@@ -89,6 +89,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   watched.resident_peak = parts->peak;
   const std::uint64_t faults = facts->minor_faults;
   process.held = process.peak = parts->anonymous;
+  process.hugetlb = parts->hugetlb != 0;
   if (ran_before) {
     watched.faults_before = faults;
     watched.user_before_ns = facts->user_ns;
@@ -168,6 +169,7 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
     process.peak = parts.anonymous;
   }
   process.held = parts.anonymous;
+  process.hugetlb = process.hugetlb || parts.hugetlb != 0;
   watched.others = parts.others;
   process.grown = watched.grown_before + less(process.peak, watched.base);
   process.grown_at_most = watched.grown_at_most_before + less(watched.peak_at_most, watched.base);

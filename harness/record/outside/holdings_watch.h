@@ -28,6 +28,7 @@ struct HeldProcess {
   bool forked = false;             ///< it runs its parent's program
   bool shares = false;             ///< it has its parent's memory (vfork, clone(2) with CLONE_VM alone)
   bool ended = false;
+  bool hugetlb = false;       ///< it had pages of hugetlbfs
   std::int64_t first_ns = 0;  ///< CLOCK_MONOTONIC, of the first and the last look
   std::int64_t last_ns = 0;
   std::int64_t user_ns = 0;  ///< CPU time between them, by ticks

@@ -59,9 +59,20 @@ std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llr
 
 void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   kernel.method = ZeroedBy::kCounted;
-  kernel.part.huge = *data.counts.zeroed_huge_pages * huge_page_bytes();
-  kernel.part.zeroed = *data.counts.zeroed_pages * page_bytes() + kernel.part.huge;
-  kernel.part.faults = *data.counts.zeroed_pages + *data.counts.zeroed_huge_pages;
+  KernelPart& part = kernel.part;
+  part.huge = *data.counts.zeroed_huge_pages * huge_page_bytes() + data.counts.holes * page_bytes();
+  part.zeroed = *data.counts.zeroed_pages * page_bytes() + part.huge;
+  part.faults = data.counts.fills + *data.counts.zeroed_huge_pages;
+  part.unseen = data.counts.unsure_holes * page_bytes();
+  if (part.unseen != 0) part.why_not = "how much MADV_COLLAPSE zeroed is unknown";
+}
+
+/// A fault of hugetlbfs takes a page from a pool and zeroes it. The size of the page is the program's choice.
+void note_hugetlb(KernelPart& part, const OutsideData& data) {
+  if (std::none_of(data.processes.begin(), data.processes.end(), [](const auto& each) { return each.second.hugetlb; }))
+    return;
+  part.unlimited = true;
+  part.why_not = "it has pages of hugetlbfs, which the kernel zeroes without a count";
 }
 
 /// Of faults in user mode, samples say which populated anonymous memory. Of the others nothing is known.
@@ -144,10 +155,14 @@ OutsideKernel outside_kernel(const OutsideData& data) {
     bound(kernel, data, looked);
   }
   if (data.profile.rights_changed != 0 && !data.counts_joined) bound_uncounted(kernel, data);
+  note_hugetlb(part, data);
   // What nobody looked at may have been growth, all of it.
   kernel.unseen_faults = less(part.minor_faults, looked.of_seen_memory);
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
-  const std::uint64_t unseen = kernel.unseen_faults * page_bytes() + huge;
+  // MADV_COLLAPSE populates the holes without a fault.
+  const std::uint64_t unseen = (kernel.unseen_faults + data.counts.holes) * page_bytes() + huge;
+  // A fault that is only sampled may have been a read of the page of zeros.
+  kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, looked.grown) : part.zeroed;
   const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
   const std::uint64_t most = less(part.zeroed, looked.grown);
   part.refilled =

@@ -11,7 +11,8 @@ namespace zerotax::record {
 struct OutsideKernel {
   KernelPart part;
   ZeroedBy method = ZeroedBy::kBounded;
-  IntervalBytes zeroed_interval;    ///< 95 %, kSampled
+  IntervalBytes zeroed_interval;  ///< 95 %, kSampled
+  std::uint64_t zeroed_at_least = 0;
   IntervalBytes refilled_interval;  ///< as the peak between two looks was higher than at them, or not
   std::uint64_t unseen_faults = 0;  ///< of processes, and after last looks, that nobody looked at
 };

@@ -293,6 +293,7 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
       kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
   KernelMetrics& metrics = record.totals.kernel;
   metrics = kernel.part.metrics(cost);
+  metrics.zeroed_at_least_bytes = kernel.zeroed_at_least;
   if (times.zero_fills) metrics.fault_cpu_ns = times.zero_fills->ns;
   if (kernel.zeroed_interval) {
     metrics.zeroed_interval_bytes = kernel.zeroed_interval;

@@ -109,7 +109,7 @@ class Return {
  public:
   Return(ThreadState& thread, AddressRange range, Mechanism mechanism, const void* caller)
       : thread_(thread), range_(range), mechanism_(mechanism), cause_(cause_of(thread, caller)) {
-    if (range.bytes() < kLargeBytes) weight_ = weight_of_small(range.bytes());
+    if (range.bytes() < kLargeBytes) weight_ = range.bytes() != 0 ? weight_of_small(range.bytes()) : 0;
     if (weight_ == 0) return;
     on_own_stack([&] { look(); });
   }
@@ -313,10 +313,15 @@ void* mremap_for(CalledFrom from, void* begin, std::size_t old_bytes, std::size_
     if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
     return moved;
   };
-  if (!call.counts || cut.bytes() == 0) return move();
-  Return returned(call.thread, cut, kMremap, from.caller);
+  const bool replaces = (flags & MREMAP_FIXED) != 0;
+  if (!call.counts || (cut.bytes() == 0 && !replaces)) return move();
+  const AddressRange replaced = replaces ? range_of(target, page_ceiling(new_bytes)) : AddressRange{};
+  if (replaces && cause_of(call.thread, from.caller) == kByProgram) note_unmapping(replaced, false);
+  Return cut_off(call.thread, cut, kMremap, from.caller);
+  Return overlaid(call.thread, replaced, kMremap, from.caller);
   void* const moved = move();
-  returned.done(moved != MAP_FAILED);
+  cut_off.done(moved != MAP_FAILED);
+  overlaid.done(moved != MAP_FAILED);
   return moved;
 }
 

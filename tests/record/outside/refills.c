@@ -7,8 +7,9 @@
  * 100 times a second. storm: 1 MiB is mapped and unmapped, ROUNDS times.
  * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. grow: ROUNDS MiB that it keeps. chain: 4 MiB that it
  * keeps, and becomes itself, ROUNDS times. last: "map" in a thread that runs when the first one has ended. daemon: "map" in a
- * process that runs when this one has ended. vfork: "map" in a child of vfork, which has this one's
- * memory. */
+ * process that runs when this one has ended. vfork: "map" in a child of vfork, which has this one's memory. collapse: 8 MiB
+ * of small pages, but for each 512th, become huge pages. large: 8 MiB that are advised to be in huge pages. hugetlb: 8 MiB of
+ * hugetlbfs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -107,6 +108,25 @@ __attribute__((noinline)) static void cut_here(void) {
   mremap(escaped, MIB, 2 * MIB, MREMAP_MAYMOVE);
 }
 
+__attribute__((noinline)) static void huge_here(const char* way) {
+  const long huge = 2 * MIB;
+  char* memory = map(10 * MIB);
+  memory += (huge - (long)memory % huge) % huge;
+  const int advised = strcmp(way, "large") == 0;
+  if (advised) madvise(memory, 8 * MIB, MADV_HUGEPAGE);
+  for (long at = 0; at < 8 * MIB; at += 4096) {
+    if (advised || at % huge != 0) memory[at] = 7;
+  }
+  if (!advised && madvise(memory, 8 * MIB, 25 /* MADV_COLLAPSE */) != 0) exit(77);
+}
+
+__attribute__((noinline)) static void hugetlb_here(void) {
+  char* memory = mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  if (memory == MAP_FAILED) exit(77);
+  memset(memory, 7, 8 * MIB);
+  usleep(300000);
+}
+
 __attribute__((noinline)) static void storm_here(void) { munmap(map(MIB), MIB); }
 
 /* Returns 0 for a way that gives nothing back. */
@@ -170,6 +190,8 @@ static void work(const char* way, long rounds) {
   char* kept = NULL;
   if (strcmp(way, "vfork") == 0) return work_in_same_memory(rounds);
   if (strcmp(way, "grow") == 0) return grow_here(rounds);
+  if (strcmp(way, "collapse") == 0 || strcmp(way, "large") == 0) return huge_here(way);
+  if (strcmp(way, "hugetlb") == 0) return hugetlb_here();
   if (strcmp(way, "zeros") == 0 || strcmp(way, "advise") == 0) kept = map(MIB);
   if (strcmp(way, "map") == 0 || strcmp(way, "malloc") == 0) keep_here();
   for (long i = 0; i < rounds; ++i) {
