@@ -297,7 +297,7 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   if (times.zero_fills) metrics.fault_cpu_ns = times.zero_fills->ns;
   if (kernel.zeroed_interval) {
     metrics.zeroed_interval_bytes = kernel.zeroed_interval;
-    // What samples divided is an estimate, and no bound.
+    // The sampled estimate is no bound; the ends of its interval are.
     const auto [low, high] = *kernel.zeroed_interval;
     metrics.zeroed_at_least_bytes = std::min(metrics.zeroed_at_least_bytes, low);
     if (metrics.zeroed_at_most_bytes) {
