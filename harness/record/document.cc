@@ -96,7 +96,7 @@ ZEROTAX_FIELDS(Record, schema, zerotax_version, started, environment, command, a
                histogram, sites, kernel_zeroed_elsewhere_bytes, script_names, processes, not_followed, lost_processes,
                arena_bytes, outside, store_sizes)
 ZEROTAX_FIELDS_READ(KnownRemedy, name, env, causes, words, costs, always, threads, huge_pages, since, before, undoes,
-                    unbounded)
+                    unbounded, growing)
 ZEROTAX_FIELDS_READ(InsideMarks, text, variable)
 
 /// allocators/<name>/upstream.json, as far as it is read here.

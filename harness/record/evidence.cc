@@ -188,6 +188,17 @@ bool is_too_small(const Record& record, const Variables& env) {
   return larger > returned / 2;
 }
 
+/// Whether most memory that the kernel zeroed came to blocks that realloc made larger.
+bool blocks_grow(const Record& record) {
+  std::uint64_t in_realloc = 0;
+  std::uint64_t all = 0;
+  for (const RecordedSite& site : record.sites) {
+    all += site.all_kernel_bytes();
+    if (site.kind == SiteKind::kRealloc) in_realloc += site.all_kernel_bytes();
+  }
+  return 2 * in_realloc > all;
+}
+
 /// Puts the allocator whose memory went back, and its first setting that can affect this cause.
 void put_setting(const Record& record, Cause cause, const std::string& library, const Variables& now,
                  Evidence& evidence) {
@@ -210,6 +221,7 @@ void put_setting(const Record& record, Cause cause, const std::string& library, 
   });
   for (const KnownRemedy& remedy : known_remedies(allocator.name)) {
     if (remedy.always || remedy.threads || remedy.huge_pages || !is_for(remedy, cause)) continue;
+    if (remedy.growing && !blocks_grow(record)) continue;
     if (!why_no_effect(remedy, allocator, now).empty()) continue;
     const Variables env = settings_of(remedy, allocator);
     for (const auto& [key, value] : with_settings(now, env)) {

@@ -26,6 +26,7 @@ struct KnownRemedy {
   std::optional<std::string> before;
   std::optional<bool> undoes;
   std::optional<bool> unbounded;
+  std::optional<bool> growing;
 };
 
 /// Whether a remedy is for a cause of zeroing.

@@ -72,6 +72,13 @@ def test_a_setting_without_a_bound_is_named_with_the_limit_of_its_trial():
     assert limit and 256 < int(limit[1]) < 600, advice
 
 
+@available("jemalloc")
+def test_of_blocks_that_grow_no_memory_is_kept_without_end():
+    """Without decay, jemalloc takes several times the memory, and more page faults."""
+    advice = advice_of("grows", LD_PRELOAD=library_of("jemalloc"))
+    assert "MALLOC_CONF=lg_extent_max_active_fit:8" in advice and "decay" not in advice, advice
+
+
 @available("tcmalloc")
 def test_a_users_own_setting_is_undone():
     library = library_of("tcmalloc")

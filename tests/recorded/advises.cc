@@ -136,6 +136,28 @@ void refill_huge() {
   }
 }
 
+/// Blocks that grow page by page to 12 pages, and are freed.
+void* grow_blocks(void* /*unused*/) {
+  char* blocks[256];
+  for (int round = 0; round < 30; ++round) {
+    for (char*& block : blocks) block = nullptr;
+    for (std::size_t pages = 1; pages <= 12; ++pages) {
+      for (char*& block : blocks) {
+        block = static_cast<char*>(std::realloc(block, pages * 4096));
+        block[(pages - 1) * 4096] = 1;
+      }
+    }
+    for (char* const block : blocks) std::free(block);
+  }
+  return nullptr;
+}
+
+void grow() {
+  pthread_t threads[4];
+  for (pthread_t& thread : threads) pthread_create(&thread, nullptr, grow_blocks, nullptr);
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
 /// Children that write to all that they share.
 void copy() {
   void* const block = std::malloc(32 * kMiB);
@@ -168,5 +190,6 @@ int main(int argc, char** argv) {
   if (is("refills")) refill();
   if (is("refills-huge")) refill_huge();
   if (is("copies")) copy();
+  if (is("grows")) grow();
   return 0;
 }
