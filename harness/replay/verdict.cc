@@ -121,8 +121,10 @@ void add_verdict(Workload& workload) {
                                       [](const Replayed& each) { return each.at_least.has_value(); });
   if (is_bounded) {
     workload.prediction = fmt::format(
-        "How well replay predicts is unknown: the end of a process was not seen, because it was killed or the "
-        "recording stopped earlier. The program may have written to pages of {} that a replay does not write to.",
+        "How well replay predicts is unknown: the end of a process was not seen, because {}. The program may have "
+        "written to pages of {} that a replay does not write to.",
+        workload.recording.limited ? "the recording stopped at --calls-limit"
+                                   : "it was killed or the recording stopped earlier",
         recording.unknown_blocks.value_or(0) == 0
             ? "its data"
             : fmt::format("{}", format_counted(*recording.unknown_blocks, "large block")));

@@ -106,9 +106,8 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   } else {
     process.faults = faults;
     process.grown = process.grown_at_most = parts->anonymous;
-    // A child may have been other programs before, which grew, too.
-    if (parent != 0) process.grown_at_most = std::max(parts->anonymous, faults * page_bytes());
-    watched.grown_at_most_before = process.grown_at_most - parts->anonymous;
+    // A child may have been other programs before.
+    if (parent != 0) process.earlier = less(faults * page_bytes(), parts->anonymous);
     watched.growths.push_back({0, static_cast<std::uint64_t>(process.first_ns), process.grown});
   }
   watched.peak_at_most = process.peak;

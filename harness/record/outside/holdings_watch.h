@@ -25,6 +25,7 @@ struct HeldProcess {
   pid_t parent = 0;
   std::string executable;
   std::vector<std::string> words;  ///< its command line
+  std::uint64_t earlier = 0;       ///< bytes by which programs that it was before may have grown
   bool forked = false;             ///< it runs its parent's program
   bool shares = false;             ///< it has its parent's memory (vfork, clone(2) with CLONE_VM alone)
   bool ended = false;

@@ -18,6 +18,7 @@ struct Looked {
   std::uint64_t of_seen_memory = 0;  ///< of the faults: by the last look that found the memory
   std::uint64_t grown = 0;
   std::uint64_t grown_at_most = 0;
+  std::uint64_t earlier = 0;  ///< growth that is possible but unlikely: it widens the interval alone
   std::uint64_t begin = 0;
   std::uint64_t held = 0;
   std::uint64_t peak = 0;
@@ -30,6 +31,7 @@ Looked looked_at(const OutsideData& data) {
     sum.of_seen_memory += process.looked_faults;
     sum.grown += process.grown;
     sum.grown_at_most += process.grown_at_most;
+    sum.earlier += process.earlier;
     if (process.shares) continue;
     sum.begin += process.begin;
     sum.held += process.held;
@@ -163,7 +165,7 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   const std::uint64_t unseen = (kernel.unseen_faults + data.counts.holes) * page_bytes() + huge;
   // A fault that is only sampled may have been a read of the page of zeros.
   kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, looked.grown) : part.zeroed;
-  const std::uint64_t least = less(part.zeroed, looked.grown_at_most + unseen);
+  const std::uint64_t least = less(part.zeroed, looked.grown_at_most + looked.earlier + unseen);
   const std::uint64_t most = less(part.zeroed, looked.grown);
   part.refilled =
       std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
