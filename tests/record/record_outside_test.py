@@ -55,9 +55,10 @@ def check_not_seen(found):
 
 def check_refills(found, kernel, starting=STARTING):
     assert ZEROED <= kernel["zeroed_bytes"] <= ZEROED + starting
-    assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.01)
+    # An estimate, which depends on when zerotax looks; the interval holds what is true.
+    assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.05)
     least, most = kernel["refilled_interval_bytes"]
-    assert least <= kernel["refilled_bytes"] <= most
+    assert least <= kernel["refilled_bytes"] <= most and least - starting <= REFILLED <= most + starting
     check_not_seen(found)
 
 
@@ -228,7 +229,9 @@ def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static
     kernel = found.totals["kernel"]
     assert faults <= kernel["minor_faults"] <= faults + 5
     assert found.json["outside"]["zeroed_by"] == "sampled" and "--light" in found.json["outside"]["why_no_returns"]
-    assert kernel["zeroed_bytes"] == pytest.approx(ZEROED, rel=0.05)
+    # Other tests may populate huge pages, which without tracepoints may be this program's.
+    zeroed = kernel["zeroed_bytes"]
+    assert "huge pages" in zeroed["na"] if is_na(zeroed) else zeroed == pytest.approx(ZEROED, rel=0.05)
     assert "refill_here" in functions(found.json["sites"][0])
     assert is_na(found.totals["returned"]["bytes"]) and "As root" not in found.text
 

@@ -317,7 +317,8 @@ def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
         # Mappings lack the header, which is a page in each block.
         expected = truth[key] - (TOUCHED if how == "map" else 0) * (PAGE if "bytes" in key else 1)
         assert row["at_least"][key] - spare <= expected <= row["at_most"][key] + spare, (key, row, truth)
-    assert row["at_most"]["kernel_zeroed_bytes"] < TOUCHED * BLOCK / 8
+    # Other tests may populate huge pages, which may be this program's.
+    assert row["at_most"]["kernel_zeroed_bytes"] < TOUCHED * BLOCK
     assert "the end of a process was not seen" in replay["prediction"]
     if how != "kill":  # The recorder looked while the program slept: a page of each block is known.
         assert row["at_least"]["zero_fill_faults"] >= TOUCHED
