@@ -202,6 +202,9 @@ bool are_told_apart(const Cow& cow);
 /// "tracepoints", "software".
 const char* method_name(Method method);
 
+/// The advice on who should copy less; empty if the counts do not show it.
+std::string copies_advice(const Cow& cow);
+
 /// What to do next, as a command to paste: where pages were copied, what other ways there are to take a snapshot of as
 /// much memory. Empty where nothing was copied.
 std::string next_step(const Cow& cow);

@@ -13,7 +13,6 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cow/result.h"
-#include "judge/evidence.h"
 #include "observe/running_process.h"
 #include "observe/unread_files.h"
 #include "os/processor.h"
@@ -228,21 +227,6 @@ std::string totals_lines(const Cow& cow) {
                      "", "  ");
 }
 
-std::string advice_lines(const Cow& cow) {
-  Evidence evidence;
-  evidence.costly = Costly::kCopies;
-  evidence.copied_by_parent = evidence.copied_by_children = 0;
-  for (const Process& process : cow.processes) {
-    // A child that forks itself shares pages with several processes: its copies are not attributable.
-    const bool forks = std::any_of(cow.processes.begin(), cow.processes.end(),
-                                   [&](const Process& each) { return each.parent == process.pid; });
-    if (process.parent != 0 && forks) return "";
-    *(process.parent != 0 ? evidence.copied_by_children : evidence.copied_by_parent) += process.counts.copies;
-  }
-  const AdviceRow* row = advice_row(evidence);
-  return row == nullptr ? "" : "\n" + wrap(advice_words(row, evidence), "", "  ");
-}
-
 }  // namespace
 
 std::string cow_text(const Cow& cow) {
@@ -262,9 +246,11 @@ std::string cow_text(const Cow& cow) {
       mappings.push_back({mapping_label(mapping), fmt::format(" of {}", process.pid), mapping.counts});
     }
   }
+  const std::string advice = copies_advice(cow);
   std::vector<Row> code;
   for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
-  return text + top("process", processes) + top("mapping", mappings) + top("code", code) + advice_lines(cow);
+  return text + top("process", processes) + top("mapping", mappings) + top("code", code) +
+         (advice.empty() ? "" : "\n" + wrap(advice, "", "  "));
 }
 
 }  // namespace zerotax::cow

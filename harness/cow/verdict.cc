@@ -10,6 +10,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "cow/result.h"
+#include "judge/evidence.h"
 #include "observe/running_process.h"
 
 namespace zerotax::cow {
@@ -172,6 +173,21 @@ Verdict cow_verdict(const Cow& cow) {
   }
   const Measured<CopyingEnd> ended = copying_end(cow.intervals);
   return {ended, text + copying_end_text(ended) + ".", notes_of(cow)};
+}
+
+std::string copies_advice(const Cow& cow) {
+  Evidence evidence;
+  evidence.costly = Costly::kCopies;
+  evidence.copied_by_parent = evidence.copied_by_children = 0;
+  for (const Process& process : cow.processes) {
+    // A child that forks itself shares pages with several processes: its copies are not attributable.
+    const bool forks = std::any_of(cow.processes.begin(), cow.processes.end(),
+                                   [&](const Process& each) { return each.parent == process.pid; });
+    if (process.parent != 0 && forks) return "";
+    *(process.parent != 0 ? evidence.copied_by_children : evidence.copied_by_parent) += process.counts.copies;
+  }
+  const AdviceRow* row = advice_row(evidence);
+  return row == nullptr ? "" : advice_words(row, evidence);
 }
 
 std::string next_step(const Cow& cow) {

@@ -5,6 +5,12 @@
 
 namespace zerotax {
 
+Region region_of(ProcessMapping mapping, bool unreported) {
+  return {mapping.begin,           mapping.end,      mapping.file_offset, mapping.shared, false,
+          std::move(mapping.name), mapping.writable, mapping.executable,  mapping.inode,  unreported,
+          mapping.device};
+}
+
 // A private mapping of /dev/zero is anonymous memory by an older name (zero(4)).
 bool Region::of_file() const { return shared || (!name.empty() && name[0] == '/' && name != "/dev/zero"); }
 

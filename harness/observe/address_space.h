@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "os/process_info.h"
+
 namespace zerotax {
 
 /// The mapping at an address of a process.
@@ -26,6 +28,9 @@ struct Region {
   /// The code in it is that of a file: not what a compiler made in memory (JIT).
   [[nodiscard]] bool has_file_code() const;
 };
+
+/// The region of a line of /proc/PID/maps.
+Region region_of(ProcessMapping mapping, bool unreported = false);
 
 /// The mappings of one process, as the kernel reports them one by one. It does not report those that are removed:
 /// what is mapped over them replaces them.

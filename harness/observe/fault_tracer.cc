@@ -210,8 +210,7 @@ void FaultTracer::read_space(Process& process, bool again) {
   for (ProcessMapping& mapping : process_mappings(process.told.pid)) {
     const Region* known = process.space.find(mapping.begin);
     const bool unreported = known != nullptr ? known->unreported : again && mapping.name.empty();
-    process.space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name),
-                       mapping.writable, mapping.executable, mapping.inode, unreported, mapping.device});
+    process.space.map(region_of(std::move(mapping), unreported));
   }
 }
 

@@ -1,6 +1,7 @@
 // The processes that the tracer watches, and the faults of theirs that it did not see.
 
 #include <algorithm>
+#include <utility>
 
 #include "observe/fault_tracer.h"
 #include "os/clock.h"
@@ -63,12 +64,9 @@ void FaultTracer::resume(pid_t pid) {
 /// Handles a process that still runs although the kernel ended its watch.
 void FaultTracer::apply_lost_watch(Process& process) {
   const pid_t pid = process.told.pid;
-  const Resumed resumed = std::move(lost_watch_[pid]);
+  Resumed resumed = std::move(lost_watch_[pid]);
   lost_watch_.erase(pid);
-  for (const ProcessMapping& mapping : resumed.mappings) {
-    process.space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, mapping.name,
-                       mapping.writable, mapping.executable, mapping.inode, false, mapping.device});
-  }
+  for (ProcessMapping& mapping : resumed.mappings) process.space.map(region_of(std::move(mapping)));
   UnwatchedProcess unwatched{pid, process.told.name, resumed.faults};
   const std::uint64_t seen = sampling_ ? 0 : process.recorded;
   if (unwatched.faults) *unwatched.faults -= std::min(*unwatched.faults, seen);

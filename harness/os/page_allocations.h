@@ -1,10 +1,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "os/trace_event.h"
 
 namespace zerotax {
+
+// Values of fields of kmem:mm_page_alloc. No part of the kernel's interface, but the same from Linux 4.x to 6.18:
+// include/linux/gfp_types.h, include/linux/mmzone.h.
+inline constexpr std::uint64_t kGfpZero = 0x100;  ///< __GFP_ZERO: the kernel clears the page
+/// __GFP_NOMEMALLOC, which pages of a fault that are larger than the base size have (GFP_TRANSHUGE_LIGHT). Such pages
+/// are cleared after they were allocated. Those that are read from a file lack the flag.
+inline constexpr std::uint64_t kGfpNoMemoryAllocator = 0x80000;
+inline constexpr std::uint64_t kMovable = 1;  ///< MIGRATE_MOVABLE: pages of programs and files; page tables have 0
+inline constexpr unsigned kHugeOrder = 9;     ///< of a huge page, on base pages of 4 KiB
 
 /// Pages that the kernel took at once: 2^order that lie beside each other.
 struct PageAllocation {

@@ -10,21 +10,23 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/less.h"
 #include "os/limits.h"
 #include "os/page.h"
+#include "os/page_allocations.h"
 #include "os/process_info.h"
 #include "os/trace_event.h"
 
 namespace zerotax {
 namespace {
 
-// The same in page_allocations.cc, as a filter of the kernel's (Documentation/trace/events.rst, 5.1): a page of a
-// program (migratetype 1, MIGRATE_MOVABLE) that was asked for with __GFP_ZERO.
-constexpr const char* kZeroedPage = "order == 0 && migratetype == 1 && gfp_flags & 0x100";
-// Larger pages are cleared after they were allocated. Those of a fault have __GFP_NOMEMALLOC (GFP_TRANSHUGE_LIGHT,
-// include/linux/gfp_types.h); those that are read from a file have not.
-constexpr const char* kLargerPage = "order == {} && migratetype == 1 && gfp_flags & 0x80000";
 constexpr const char* kEachCollapse = "pfn != 0";
+
+/// The kernel's filter (Documentation/trace/events.rst, 5.1) for zeroed pages of 2^order.
+std::string filter_of(unsigned order) {
+  return fmt::format("order == {} && migratetype == {} && gfp_flags & {:#x}", order, kMovable,
+                     order == 0 ? kGfpZero : kGfpNoMemoryAllocator);
+}
 
 /// Whether a fault may get a page of 2^order (Documentation/admin-guide/mm/transhuge.rst).
 bool may_be_populated(unsigned order) {
@@ -120,9 +122,7 @@ bool PageCounts::open(Source source, pid_t thread, int cpu) {
   attributes.enable_on_exec = attributes.disabled;
   UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
   if (!fd) return false;
-  const std::string filter = source == kCollapses ? kEachCollapse
-                             : source == kPages   ? kZeroedPage
-                                                  : fmt::format(fmt::runtime(kLargerPage), source - kPages);
+  const std::string filter = source == kCollapses ? kEachCollapse : filter_of(static_cast<unsigned>(source - kPages));
   if (source != kFaults && ::ioctl(fd.get(), PERF_EVENT_IOC_SET_FILTER, filter.c_str()) != 0) return false;
   fds_[source].push_back(std::move(fd));
   return true;
@@ -138,7 +138,6 @@ PageCounts::Counts PageCounts::read() const {
     }
     return all;
   };
-  const auto less = [](std::uint64_t all, std::uint64_t own) { return all - std::min(all, own); };
   Counts counts;
   if (!fds_[kFaults].empty()) counts.minor_faults = less(sum(kFaults), ours.minor_faults.value_or(0));
   if (tree_) {

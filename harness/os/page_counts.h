@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "os/page_allocations.h"
 #include "os/perf_scope.h"
 #include "os/tree_pages.h"
 #include "os/unique_fd.h"
@@ -24,7 +25,7 @@ class PageCounts {
     std::optional<std::uint64_t> zeroed_huge_pages;  ///< huge_page_bytes() each, likewise
     std::uint64_t fills = 0;                         ///< allocations of `zeroed_pages`
     std::uint64_t holes = 0;                         ///< pages of the base size that MADV_COLLAPSE zeroed in huge pages
-    std::uint64_t unsure_holes = 0;                  ///< at most so many more
+    std::uint64_t unsure_holes = 0;                  ///< further holes, at most
   };
 
   /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_no_pages`.
@@ -51,7 +52,6 @@ class PageCounts {
   static constexpr std::size_t kFaults = 0;
   static constexpr std::size_t kCollapses = 1;
   static constexpr std::size_t kPages = 2;
-  static constexpr unsigned kHugeOrder = 9;
   using Source = std::size_t;
   bool open(Source source, pid_t thread, int cpu);
   bool open_pages();

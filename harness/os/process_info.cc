@@ -87,10 +87,14 @@ std::optional<ResidentParts> resident_parts(pid_t pid) {
       return std::strtoull(line.c_str() + length, nullptr, 10) * 1024;
     };
     parts.peak += bytes("VmHWM:");
-    parts.anonymous += bytes("RssAnon:") + bytes("VmSwap:");
-    parts.others += bytes("RssFile:") + bytes("RssShmem:");
+    parts.swapped += bytes("VmSwap:");
+    parts.shared += bytes("RssShmem:");
+    parts.anonymous += bytes("RssAnon:");
+    parts.others += bytes("RssFile:");
     parts.hugetlb += bytes("HugetlbPages:");
   }
+  parts.anonymous += parts.swapped;
+  parts.others += parts.shared;
   if (any) return parts;
   const pid_t living = living_thread(pid);
   return living != pid ? resident_parts(living) : std::nullopt;

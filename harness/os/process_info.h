@@ -28,7 +28,9 @@ std::optional<std::uint64_t> rollup_bytes(pid_t pid, const std::string& name);
 /// What a process holds, in bytes, of /proc/PID/status.
 struct ResidentParts {
   std::uint64_t anonymous = 0;  ///< RssAnon, and VmSwap: its own pages
+  std::uint64_t swapped = 0;    ///< of these: VmSwap
   std::uint64_t others = 0;     ///< RssFile and RssShmem
+  std::uint64_t shared = 0;     ///< of these: RssShmem
   std::uint64_t hugetlb = 0;    ///< HugetlbPages, which are in none of the others
   std::uint64_t peak = 0;       ///< VmHWM: the most that was ever resident since its last exec
 };

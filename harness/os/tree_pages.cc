@@ -8,6 +8,7 @@
 #include <array>
 
 #include "os/bpf.h"
+#include "os/page_allocations.h"
 #include "os/pid_namespace.h"
 #include "os/process_info.h"
 #include "os/trace_event.h"
@@ -39,12 +40,6 @@ constexpr std::int16_t kLostThreads = 16;
 constexpr std::int16_t kFills = 24;
 constexpr std::int16_t kCollapses = 32;
 constexpr std::int16_t kHoles = 40;
-
-// The same values as in page_counts.cc, which names their source.
-constexpr std::int32_t kMovable = 1;
-constexpr std::int32_t kZero = 0x100;
-constexpr std::int32_t kNoMemoryAllocator = 0x80000;
-constexpr std::int32_t kHugeOrder = 9;
 
 constexpr std::int16_t kKey = -4;
 constexpr std::int16_t kValue = -8;
@@ -82,11 +77,11 @@ Code count_pages(int threads, int sums) {
   return Code{load(BPF_DW, r6, r1, 8),
               load(BPF_DW, r7, r1, 16),
               load(BPF_DW, r8, r1, 24),
-              jump_if(BPF_JNE, r8, kMovable, 4),  // → the end
-              jump_if(BPF_JNE, r6, 0, 2),         //
-              jump_if(BPF_JSET, r7, kZero, 4),    // → the thread
-              jump(1),                            // → the end
-              jump_if(BPF_JSET, r7, kNoMemoryAllocator, 2)} +
+              jump_if(BPF_JNE, r8, kMovable, 4),   // → the end
+              jump_if(BPF_JNE, r6, 0, 2),          //
+              jump_if(BPF_JSET, r7, kGfpZero, 4),  // → the thread
+              jump(1),                             // → the end
+              jump_if(BPF_JSET, r7, kGfpNoMemoryAllocator, 2)} +
          leave_it() + check_thread(threads) + row_of_cpu(sums) +
          Code{set(r1, 1), jump_if(BPF_JNE, r6, kHugeOrder, 3), atomic_add(r0, kHugePages, r1)} + leave_it() +
          Code{atomic_add(r0, kFills, r1), shift_left(r1, r6), atomic_add(r0, kPages, r1)} + leave_it();

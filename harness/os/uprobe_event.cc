@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "os/pid_namespace.h"
 #include "os/process_info.h"
 
 namespace zerotax {
@@ -31,14 +31,9 @@ struct Owner {
   unsigned long long pid_namespace = 0;
 };
 
-unsigned long long own_namespace() {
-  struct stat found {};
-  return ::stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
-}
-
 Owner ourselves() {
   const auto facts = process_facts(::getpid());
-  return {::getpid(), facts ? facts->start_ticks : 0, own_namespace()};
+  return {::getpid(), facts ? facts->start_ticks : 0, own_pid_namespace()};
 }
 
 std::string group_of(const Owner& owner) {
@@ -47,7 +42,7 @@ std::string group_of(const Owner& owner) {
 
 /// Whether an owner has ended. The answer is false for a process in another namespace, which we cannot see.
 bool has_ended(const Owner& owner) {
-  if (owner.pid_namespace != own_namespace()) return false;
+  if (owner.pid_namespace != own_pid_namespace()) return false;
   const auto facts = process_facts(owner.pid);
   return !facts || facts->start_ticks != owner.start_ticks;
 }

@@ -57,7 +57,7 @@ struct KernelPart {
 /// From what the process itself saw; `why_not` if it did not see its end, or not all that went back to the kernel.
 KernelPart kernel_part(const ProcessSlot& slot);
 
-/// Page faults that populate so many bytes, `huge` of them in huge pages. Huge pages that MADV_COLLAPSE made took no
+/// The page faults that populate `bytes`, of which `huge` are in huge pages. Huge pages that MADV_COLLAPSE made took no
 /// faults.
 std::uint64_t faults_of(std::uint64_t bytes, std::uint64_t huge, const Holdings& holdings);
 

@@ -1,47 +1,24 @@
 #include "record/run_watch.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
 
+#include "base/less.h"
 #include "base/printable.h"
 #include "os/huge_faults.h"
 #include "os/page.h"
+#include "os/pid_namespace.h"
 #include "os/process_info.h"
 
 namespace zerotax::record {
 namespace {
 
 constexpr auto kEvery = std::chrono::milliseconds(20);
-
-struct Resident {
-  std::uint64_t anonymous = 0;
-  std::uint64_t shared = 0;  ///< memory, not files
-};
-
-/// Bytes that a process has in memory (proc_pid_status(5)); nothing if it has no memory any more.
-std::optional<Resident> resident_bytes(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/status", living_thread(pid)));
-  Resident found;
-  bool any = false;
-  for (std::string line; std::getline(file, line);) {
-    const auto kib = [&](const char* name) -> std::uint64_t {
-      if (!line.starts_with(name)) return 0;
-      any = true;
-      return std::strtoull(line.c_str() + std::strlen(name), nullptr, 10);
-    };
-    found.anonymous += kib("RssAnon:") << 10;
-    found.shared += kib("RssShmem:") << 10;
-    if (line.starts_with("RssShmem:")) break;
-  }
-  return any ? std::optional(found) : std::nullopt;
-}
 
 /// Bytes of pages in private mappings of files that are no longer the file's.
 std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
@@ -63,11 +40,6 @@ bool is_still(pid_t pid, const ProcessSlot& head) {
 
 /// More bytes than a process can have returned: such a slot is damaged (slot_check.h).
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
-
-std::uint64_t own_pid_namespace() {
-  struct stat pids {};
-  return ::stat("/proc/self/ns/pid", &pids) == 0 ? pids.st_ino : 0;
-}
 
 }  // namespace
 
@@ -149,13 +121,13 @@ bool RunWatch::look_at(const ProcessSlot& head) {
   // The returned bytes are read first: a return in between is then missed, and nothing counts twice.
   const std::uint64_t returned = head.holdings.returned_bytes;
   const std::uint64_t own = head.holdings.own_bytes;
-  const auto all = resident_bytes(pid);
+  const auto all = resident_parts(pid);
   const std::uint64_t own_bytes = std::max<std::uint64_t>(own, head.holdings.own_bytes);
   const auto faults = process_minor_faults(pid);
   if (pid == 0) return true;
   if (!all || !faults || !is_still(pid, head)) return false;
   if (head.holdings.closed != 0 || returned >= kMostBytes || looks_.size() >= kProcesses) return true;
-  const std::uint64_t held = all->anonymous - std::min(all->anonymous, own_bytes);
+  const std::uint64_t held = less(all->anonymous - all->swapped, own_bytes);
   ProcessLook& last = looks_[{own_pid, started_ns}];
   last.populated_bytes = std::max(last.populated_bytes, held + returned);
   last.held_bytes = std::max(last.held_bytes, held);
@@ -172,8 +144,9 @@ bool RunWatch::is_elsewhere(const ProcessSlot& slot) const {
   return slot.pid_namespace != 0 && pid_namespace_ != 0 && slot.pid_namespace != pid_namespace_;
 }
 
-/// Finds the counts of a slot's process by its PID. If the PID is of another namespace, takes the first process without
-/// a slot that fits. A process fits if it executed a program of this name, or was forked, before the slot was made.
+/// Finds the counts of a slot's process by its PID. A PID of another namespace says nothing here: then the first
+/// process that has no slot yet and fits is taken. A process fits if, before the slot was made, it executed a program
+/// of this name or was forked.
 void RunWatch::claim(const ProcessSlot& head) {
   const SlotKey key{head.pid_namespace, head.pid};
   if (claimed_.contains(key)) return;

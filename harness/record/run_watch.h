@@ -70,8 +70,7 @@ class RunWatch {
   [[nodiscard]] const Measured<std::uint64_t>& throttled_ns() const { return throttled_ns_; }
   /// In the order of their beginning.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
-  /// The kernel's counts of a slot's process. A process whose PID is of another namespace is found by its name and
-  /// beginning.
+  /// The kernel's counts of a slot's process. If its PID belongs to another namespace, its name and start identify it.
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const;
   /// The PID here of a slot's process; 0 if it is unknown.
   [[nodiscard]] pid_t pid(const ProcessSlot& slot) const;

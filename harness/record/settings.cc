@@ -79,13 +79,10 @@ const std::string* value_in(const std::vector<Setting>& settings, std::string_vi
   return found == settings.rend() ? nullptr : &found->second;
 }
 
-Variables variables_in(std::istream& text) {
-  Variables found;
-  for (std::string entry; std::getline(text, entry, '\0');) {
-    const std::size_t at = entry.find('=');
-    if (at != std::string::npos) found.emplace(entry.substr(0, at), entry.substr(at + 1));
-  }
-  return found;
+/// Adds a variable of an environment: "KEY=VALUE".
+void add_variable(Variables& variables, const std::string& entry) {
+  const std::size_t at = entry.find('=');
+  if (at != std::string::npos) variables.emplace(entry.substr(0, at), entry.substr(at + 1));
 }
 
 /// The settings as a program with `now` reads them: a variable of glibc's allocator as its tunable, if `now` sets that.
@@ -108,17 +105,15 @@ Variables as_read(const Variables& now, const Variables& env) {
 
 Variables own_variables() {
   Variables found;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::size_t at = text.find('=');
-    if (at != std::string::npos) found.emplace(text.substr(0, at), text.substr(at + 1));
-  }
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) add_variable(found, *entry);
   return found;
 }
 
 Variables variables_of(pid_t pid) {
+  Variables found;
   std::ifstream text("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-  return variables_in(text);
+  for (std::string entry; std::getline(text, entry, '\0');) add_variable(found, entry);
+  return found;
 }
 
 bool is_list(const std::string& variable) { return list_of(variable) != nullptr; }

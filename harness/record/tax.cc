@@ -313,8 +313,8 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
   if (share_of_cpu(tax, certain_bounds(worst).least) >= kNoticed) return "";
   const TaxRow* open = nullptr;
   for (const TaxRow& row : tax.rows) {
-    const bool more = open == nullptr || row.cpu_interval_ns->back() > open->cpu_interval_ns->back();
-    if (is_open(tax, row) && more) open = &row;
+    if (!is_open(tax, row)) continue;
+    if (open == nullptr || row.cpu_interval_ns->back() > open->cpu_interval_ns->back()) open = &row;
   }
   if (open == nullptr) return "";
   const auto [least, most] = *open->cpu_interval_ns;
@@ -327,7 +327,7 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
 /// The advice in one sentence if no cause takes enough time. Otherwise empty, and puts the cause of the costliest row.
 std::string advice_of(Tax& tax, const TaxInput& input) {
   const std::uint64_t returning = cost_of_cause(tax, Cause::kReturning);
-  // What keeps memory from going back saves its return, too.
+  // A setting that keeps memory from going back also saves the cost of its return.
   const auto all_of = [&](const TaxRow& row) {
     return cost_of(row) + (row.cause == Cause::kRefilled && cost_of(row) != 0 ? returning : 0);
   };

@@ -22,8 +22,7 @@ void FaultPlaces::read_space(pid_t pid) {
   space_read_ns_[pid] = static_cast<std::uint64_t>(monotonic_ns());
   AddressSpace& space = spaces_[pid];
   for (ProcessMapping& mapping : process_mappings(pid)) {
-    space.map({mapping.begin, mapping.end, mapping.file_offset, mapping.shared, false, std::move(mapping.name),
-               mapping.writable, mapping.executable, mapping.inode});
+    space.map(region_of(std::move(mapping)));
   }
 }
 

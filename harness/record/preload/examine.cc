@@ -125,14 +125,10 @@ Pagemap::Anonymous anonymous_in(AddressRange range) {
   return found.value_or(Pagemap::Anonymous{});
 }
 
-std::uint64_t zero_pages_in(AddressRange range) {
-  return method() == Pagemap::Method::kScan ? anonymous_in(range).zero : 0;
-}
-
 std::uint64_t zero_page_bytes() {
   // The limit of x86-64 and arm64. A walk over unmapped addresses takes no time.
   constexpr std::uintptr_t kMostAddress = (std::uintptr_t{1} << 47) - kMostPageBytes;
-  return zero_pages_in({0, kMostAddress});
+  return method() == Pagemap::Method::kScan ? anonymous_in({0, kMostAddress}).zero : 0;
 }
 
 void open_pages() {

@@ -25,10 +25,6 @@ Pagemap::Anonymous anonymous_in(AddressRange range);
 /// Bytes of the process at which the shared zero page is mapped; 0 if they cannot be found by one system call.
 std::uint64_t zero_page_bytes();
 
-/// Bytes in the pages of a range that were read and never written, so that the shared zero page stands for them; 0
-/// without PAGEMAP_SCAN.
-std::uint64_t zero_pages_in(AddressRange range);
-
 /// Opens what pages are looked at with, before the program may keep that from being opened. In a child of fork, too:
 /// what was kept open is of its parent's memory.
 void open_pages();

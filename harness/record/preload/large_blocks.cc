@@ -25,25 +25,20 @@ void examine_huge(const LiveBlock& block, std::uint64_t populated) {
   counts.huge_written_bytes += block.bytes - zero;
 }
 
-/// Bytes of a block that were read and never written. A wholly populated block has no such pages.
-std::uint64_t zero_pages_of(const LiveBlock& block) {
-  const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
-  return block.populated_bytes < pages.bytes() ? zero_pages_in(pages) : 0;
-}
-
 void note_live(std::uint64_t bytes) {
   Holdings& holdings = process->holdings;
   const std::int64_t now = holdings.large_live_bytes += static_cast<std::int64_t>(bytes);
   if (now > 0) raise(holdings.peak_large_live_bytes, static_cast<std::uint64_t>(now));
 }
 
-/// What the kernel zeroed of a block since it was last looked at.
-void settle(LiveBlock& block) {
+/// Counts what the kernel zeroed of a block since the last look at it. Returns the bytes that were read and never
+/// written.
+std::uint64_t settle(LiveBlock& block) {
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
   const auto found = anonymous_in(pages);
   if (found.huge != 0) examine_huge(block, found.bytes);
   const std::uint64_t populated = found.bytes;
-  if (populated <= block.populated_bytes) return;
+  if (populated <= block.populated_bytes) return found.zero;
   const std::uint64_t zeroed = populated - block.populated_bytes;
   const std::uint64_t refilled = zeroed < block.taken_bytes ? zeroed : block.taken_bytes;
   block.populated_bytes = populated;
@@ -51,9 +46,10 @@ void settle(LiveBlock& block) {
   FilledRow& row = state.block->filled[class_of(block.bytes)];
   row.kernel_zeroed_bytes += zeroed;
   row.refilled_bytes += refilled;
-  if (block.site == nullptr) return;
+  if (block.site == nullptr) return found.zero;
   block.site->kernel_zeroed_bytes += zeroed;
   block.site->refilled_bytes += refilled;
+  return found.zero;
 }
 
 }  // namespace
@@ -113,8 +109,7 @@ bool end_block(const void* block, LiveBlock& ended) {
   process->holdings.large_live_bytes -= static_cast<std::int64_t>(ended.bytes);
   on_own_stack([&] {
     const TimedOwnWork own;
-    settle(ended);
-    if (const std::uint64_t zero = zero_pages_of(ended); zero != 0) process->holdings.zero_page_bytes += zero;
+    process->holdings.zero_page_bytes += settle(ended);
     give_to_pool(ended.taken_bytes);
     ended.taken_bytes = 0;
     if (live_heap_counted) leave_site(ended);
@@ -130,10 +125,7 @@ void restore_block(LiveBlock& ended) {
 
 void settle_live_blocks() {
   std::uint64_t zero = 0;
-  const auto look = [](void* sum, LiveBlock& block) {
-    settle(block);
-    *static_cast<std::uint64_t*>(sum) += zero_pages_of(block);
-  };
+  const auto look = [](void* sum, LiveBlock& block) { *static_cast<std::uint64_t*>(sum) += settle(block); };
   live_blocks.for_each(look, &zero);
   process->holdings.live_zero_page_bytes = zero;
 }

@@ -6,7 +6,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "os/clock.h"
 #include "os/faults.h"
 #include "os/pagemap.h"
+#include "os/pid_namespace.h"
 #include "os/unique_fd.h"
 #include "record/preload/calls.h"
 #include "record/preload/ending.h"
@@ -128,8 +128,7 @@ void describe(ProcessSlot& slot, bool forked) {
   slot.parent = ::getppid();
   slot.forked = forked ? 1 : 0;
   slot.started_ns = monotonic_ns();
-  struct stat pids {};
-  if (::stat("/proc/self/ns/pid", &pids) == 0) slot.pid_namespace = pids.st_ino;
+  slot.pid_namespace = own_pid_namespace();
   ::prctl(PR_GET_NAME, &slot.name[0]);
   const ssize_t length = ::readlink("/proc/self/exe", &slot.executable[0], kPathBytes - 1);
   slot.executable[length > 0 ? length : 0] = '\0';

@@ -24,7 +24,7 @@ Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures&
 /// for none (0). Each call stands for itself where the live heap is counted.
 std::uint32_t site_weight(ThreadState& thread);
 
-/// Counts so many calls at the site of the current call, as an estimate. Returns the site; nullptr if there is no room
+/// Adds estimated `calls` to the site of the current call. Returns the site; nullptr if there is no room
 /// for it.
 Site* note_sampled_calls(SiteKind kind, std::uint32_t calls);
 
