@@ -29,9 +29,10 @@ ZEROTAX_FIELDS(Stacks, taken, lost, skipped)
 ZEROTAX_FIELDS(Code, function, module, counts, through)
 ZEROTAX_FIELDS(CopyingEnd, at_s, child_from_s, child_to_s, copies_until, copies_after, zero_fills_until,
                zero_fills_after)
+ZEROTAX_FIELDS(InSystemCalls, copies, zero_fills)
 ZEROTAX_FIELDS(Cow, schema, zerotax_version, started, environment, command, pid, exit_status, method, counted,
-               interval_s, wall_s, buffer_bytes, faults_file, totals, sampling, bounds, unclassified, unwatched,
-               running, processes, intervals, script_names, stacks, code, copying_ended, sentence, notes)
+               interval_s, wall_s, buffer_bytes, faults_file, totals, sampling, bounds, unclassified, in_system_calls,
+               unwatched, running, processes, intervals, script_names, stacks, code, copying_ended, sentence, notes)
 
 Json cow_json(const Cow& cow) { return cow; }
 

@@ -94,7 +94,9 @@ Measured<Sampling> sampling_of(const FaultData& data) {
 Measured<Bounds> bounds_of(const FaultData& data) {
   if (!data.bounds) return NotAvailable{"each fault is classified by the pages that the kernel allocated in it"};
   const auto bound = [&](const CountBounds& counts) {
-    Bound found{std::nullopt, {counts.at_most, "a process was not watched to its end"}};
+    Bound found{std::nullopt,
+                {counts.at_most,
+                 "a process was not watched to its end, or system calls populated pages while faults were sampled"}};
     if (data.every_fault) found.at_least = counts.at_least;
     return found;
   };
@@ -109,22 +111,24 @@ std::vector<Unwatched> unwatched_of(const FaultData& data) {
   return found;
 }
 
-/// Faults of the program's own account that no exception told of.
+Measured<InSystemCalls> in_system_calls_of(const FaultData& data) {
+  if (data.in_system_calls) return InSystemCalls{data.in_system_calls->copies, data.in_system_calls->zero_fills};
+  return NotAvailable{data.every_fault ? "not every fault was recorded" : kNotSeen};
+}
+
+/// Faults in the kernel's account of the program, and of its descendants that were waited for, which no exception told
+/// of.
 Measured<std::uint64_t> unclassified_of(const CowSubject& subject, const FaultData& data) {
-  // Before it is executed, and while it is, it has some.
+  // Each process has some before and during its exec.
   constexpr std::uint64_t kOfStart = 200;
   if (!subject.minor_faults) return NotAvailable{"the program's own account of faults is not known"};
   if (subject.counted != "all") return NotAvailable{"some processes are left out here"};
   if (data.sampling || data.lost > 0) return NotAvailable{"not every fault was recorded"};
-  for (const UnwatchedProcess& each : data.unwatched) {
-    if (each.pid == subject.pid) return NotAvailable{"the kernel ended the watch of the program when it was executed"};
-  }
-  for (const TracedProcess& process : data.processes) {
-    if (process.pid != subject.pid) continue;
-    const std::uint64_t known = process.counts.all();
-    return *subject.minor_faults > known + kOfStart ? *subject.minor_faults - known : 0;
-  }
-  return NotAvailable{"the program was not seen"};
+  if (!data.unwatched.empty()) return NotAvailable{"the kernel ended the watch of a process when it was executed"};
+  std::uint64_t known = 0;
+  for (const TracedProcess& process : data.processes) known += process.counts.all();
+  if (data.processes.empty()) return NotAvailable{"the program was not seen"};
+  return *subject.minor_faults > known + kOfStart * data.processes.size() ? *subject.minor_faults - known : 0;
 }
 
 }  // namespace
@@ -160,6 +164,7 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
   if (!data.unwatched.empty()) cow.unwatched = unwatched_of(data);
   if (!data.running.empty()) cow.running = data.running;
   cow.unclassified = unclassified_of(subject, data);
+  cow.in_system_calls = in_system_calls_of(data);
   for (const FaultInterval& interval : data.intervals) cow.intervals.push_back(interval_of(interval, seen));
   cow.script_names = data.scripts.list();
   cow.stacks = NotAvailable{"not asked for (--stacks)"};

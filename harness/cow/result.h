@@ -20,7 +20,8 @@ struct CowSubject {
   double wall_s = 0;
   int exit_status = 0;
   std::string started;
-  std::optional<std::uint64_t> minor_faults;  ///< of that process, by the kernel's account; none: not known
+  std::optional<std::uint64_t>
+      minor_faults;  ///< by the kernel's account (ForegroundResult::all_minor_faults); none: not known
 };
 
 // The fields below are the keys of results/schema/cow.schema.json, which describes them. Fields that earlier
@@ -112,6 +113,11 @@ struct Bounds {
   Bound zero_fills;
 };
 
+struct InSystemCalls {
+  std::uint64_t copies = 0;
+  std::uint64_t zero_fills = 0;
+};
+
 struct Unwatched {
   pid_t pid = 0;
   std::string name;
@@ -168,6 +174,7 @@ struct Cow : Verdict, DocumentHead {
   Measured<Sampling> sampling;
   Measured<Bounds> bounds;
   Measured<std::uint64_t> unclassified;
+  Measured<InSystemCalls> in_system_calls;
   std::optional<std::vector<Unwatched>> unwatched;  ///< nothing: every process was watched
   std::optional<std::vector<pid_t>> running;        ///< nothing: no counted process outlived the program
   std::vector<Process> processes;

@@ -25,7 +25,7 @@ CowRun cow_command(const std::vector<std::string>& words, FaultTracerOptions opt
   const ForegroundCommand command = foreground_command(resolve_program(words.front()), words, "", {});
   FaultTracer tracer(std::move(options));
   const ForegroundResult result = run_program(command, "cow");
-  return {tracer.finish(), result.pid, seconds(result.wall_ns), result.exit_status, result.minor_faults};
+  return {tracer.finish(), result.pid, seconds(result.wall_ns), result.exit_status, result.all_minor_faults};
 }
 
 CowRun cow_process(pid_t pid, FaultTracerOptions options, double seconds_to_watch, const std::function<bool()>& stop) {

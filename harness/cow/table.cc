@@ -168,6 +168,27 @@ std::string sampling_lines(const Cow& cow) {
       "", "  ");
 }
 
+/// Faults that the kernel took for system calls, and the pages that it allocated in them.
+std::string system_call_lines(const Cow& cow) {
+  std::string text;
+  if (cow.unclassified.value_or(0) > 0) {
+    text +=
+        wrap(fmt::format("! not classified: {} that the kernel took in the name of process {} and its children, "
+                         "without an exception that could be watched: MAP_POPULATE, mlock, or the memory of another "
+                         "process (process_vm_writev, ptrace)",
+                         format_counted(*cow.unclassified, "fault"), cow.pid),
+             "", "  ");
+  }
+  if (!cow.in_system_calls || cow.in_system_calls->copies == 0) return text;
+  return text +
+         wrap(fmt::format("! not counted: at most {} and {} that system calls made without a fault "
+                          "(MADV_POPULATE_WRITE, mlock, O_DIRECT, process_vm_writev, ptrace), or pages of shared "
+                          "memory that were written so",
+                          format_counted(cow.in_system_calls->copies, "copy", "copies"),
+                          format_counted(cow.in_system_calls->zero_fills, "zero-fill")),
+              "", "  ");
+}
+
 /// Lines for counts that are not exact though every fault was recorded.
 std::string bounds_lines(const Cow& cow) {
   std::string text;
@@ -182,12 +203,7 @@ std::string bounds_lines(const Cow& cow) {
     text += wrap("! not watched: " + unwatched_text(each), "", "  ");
   }
   if (cow.running) text += wrap("! " + runs_on(*cow.running), "", "  ");
-  if (cow.unclassified.value_or(0) == 0) return text;
-  return text + wrap(fmt::format("! not classified: {} that the kernel took in the name of process {}, without an "
-                                 "exception that could be watched: MAP_POPULATE, mlock, or the memory of another "
-                                 "process (process_vm_writev, ptrace)",
-                                 format_counted(*cow.unclassified, "fault"), cow.pid),
-                     "", "  ");
+  return text + system_call_lines(cow);
 }
 
 /// Says how many faults are attributed to the interpreter for want of a stack.

@@ -142,7 +142,8 @@ std::string unwatched_text(const Unwatched& unwatched) {
 bool are_told_apart(const Cow& cow) {
   const bool has_interval = cow.sampling && cow.sampling->half_width_95.copies;
   const bool incomplete = cow.unwatched && !cow.unwatched->empty();
-  return !cow.bounds || (!incomplete && (cow.method == Method::kSoftware || has_interval));
+  const bool counted = !cow.sampling && cow.totals.lost == 0;
+  return !cow.bounds || (!incomplete && (cow.method == Method::kSoftware || counted || has_interval));
 }
 
 std::string copied_text(const Cow& cow) {

@@ -1,6 +1,7 @@
 #include "observe/fault.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "os/kernel_version.h"
 #include "os/page.h"
@@ -28,13 +29,18 @@ Fault begun(const FaultEvent& event) {
 }  // namespace
 
 /// Nothing that a program does itself comes amid a fault of its thread: those before it have lost their ends.
-void FaultPairing::begin(std::vector<Fault>& open, const FaultEvent& event) {
+void FaultPairing::begin(Thread& thread, const FaultEvent& event) {
+  auto& open = thread.open;
   const bool nested = (event.error_code & kUser) == 0 && open.size() < kDeepest;
-  if (!nested) over_.swap(open);
+  if (!nested) {
+    over_.swap(open);
+    in_system_calls_.add(std::exchange(thread.allocated, {}));
+  }
   open.push_back(begun(event));
 }
 
-void FaultPairing::end(std::vector<Fault>& open, const FaultEvent& event) {
+void FaultPairing::end(Thread& thread, const FaultEvent& event) {
+  auto& open = thread.open;
   const auto ended = std::find_if(open.rbegin(), open.rend(), [&](const Fault& fault) {
     return page_floor(fault.address) == page_floor(event.address);
   });
@@ -42,6 +48,13 @@ void FaultPairing::end(std::vector<Fault>& open, const FaultEvent& event) {
   ended->end_ns = event.time_ns;
   ended->major = event.major;
   over_.swap(open);
+  thread.allocated = {};
+}
+
+SystemCallPages FaultPairing::in_system_calls() const {
+  SystemCallPages all = in_system_calls_;
+  for (const auto& [tid, thread] : open_) all.add(thread.allocated);
+  return all;
 }
 
 const std::vector<Fault>& FaultPairing::apply(const FaultEvent& event) {
@@ -51,11 +64,12 @@ const std::vector<Fault>& FaultPairing::apply(const FaultEvent& event) {
       begin(open_[event.tid], event);
       break;
     case FaultEvent::Kind::kAllocation: {
-      const auto thread = open_.find(event.tid);
-      if (thread == open_.end()) break;
+      Thread& thread = open_[event.tid];
+      if (event.of_program) ++(event.zeroed || event.order > 0 ? thread.allocated.zero_fills : thread.allocated.copies);
+      if (thread.open.empty()) in_system_calls_.add(std::exchange(thread.allocated, {}));
       // Which one of them it was shows when one ends: the others have no class without their ends.
-      for (Fault& fault : thread->second) {
-        if (fault.allocated) continue;
+      for (Fault& fault : thread.open) {
+        if (fault.allocated || !event.movable) continue;
         fault.allocated = true;
         fault.zeroed = event.zeroed;
         fault.order = event.order;

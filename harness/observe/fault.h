@@ -35,6 +35,17 @@ struct Fault {
   [[nodiscard]] std::uint64_t copied_bytes() const { return (error_code & 1) != 0 ? bytes() : page_bytes(); }
 };
 
+/// Pages that the kernel allocated in system calls as copies and zero-fills do, but without a page fault.
+struct SystemCallPages {
+  std::uint64_t copies = 0;
+  std::uint64_t zero_fills = 0;
+
+  void add(const SystemCallPages& more) {
+    copies += more.copies;
+    zero_fills += more.zero_fills;
+  }
+};
+
 /// Makes faults of the events of their threads, which must come in the order of their time. One that is reported by
 /// kFault is complete, and counts as a write to a page that was there.
 ///
@@ -45,13 +56,23 @@ class FaultPairing {
  public:
   /// The faults that are known to be over by this event, mostly one or none; valid until the next call.
   const std::vector<Fault>& apply(const FaultEvent& event);
+  /// Forgets the faults that are not over.
+  void forget() { open_.clear(); }
+  /// What was allocated outside a fault that was handled.
+  [[nodiscard]] SystemCallPages in_system_calls() const;
 
  private:
-  void begin(std::vector<Fault>& open, const FaultEvent& event);
-  void end(std::vector<Fault>& open, const FaultEvent& event);
+  struct Thread {
+    std::vector<Fault> open;  ///< in the order of their begin
+    /// Allocated since: by system calls, if the faults are not handled (a signal).
+    SystemCallPages allocated;
+  };
+  void begin(Thread& thread, const FaultEvent& event);
+  void end(Thread& thread, const FaultEvent& event);
 
-  std::map<pid_t, std::vector<Fault>> open_;  ///< by thread, in the order of their begin
+  std::map<pid_t, Thread> open_;
   std::vector<Fault> over_;
+  SystemCallPages in_system_calls_;
 };
 
 /// What a fault was, by the CPU's error code, what it allocated, and what lies there (null: not known). The rules and

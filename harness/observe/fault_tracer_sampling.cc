@@ -112,7 +112,7 @@ void FaultTracer::close_window() {
   events_->read(pending_);
   process_slice(now);
   // Those that were being handled are among the faults to come.
-  pairing_ = {};
+  pairing_.forget();
   recording_ = false;
   if (!sampling_) {
     sampling_.emplace();

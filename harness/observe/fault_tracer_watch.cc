@@ -97,21 +97,26 @@ void FaultTracer::apply_exit(Process& process, const FaultEvent& event) {
 void FaultTracer::bound_counts(FaultData& data) const {
   const bool software = !data.every_fault;
   const bool sampled = sampling_.has_value();
-  if (!software && !sampled && data.lost == 0 && unwatched_.empty()) return;
-  std::uint64_t unseen = (sampled || data.lost > 0) && handled_ > recorded_ ? handled_ - recorded_ : 0;
+  const bool incomplete = sampled || data.lost > 0;
+  const SystemCallPages seen = pairing_.in_system_calls();
+  if (!software && !incomplete) data.in_system_calls = seen;
+  if (!software && !incomplete && unwatched_.empty() && seen.copies == 0) return;
+  std::uint64_t unseen = incomplete && handled_ > recorded_ ? handled_ - recorded_ : 0;
   bool known = true;
   for (const UnwatchedProcess& each : unwatched_) {
     unseen += each.faults.value_or(0);
     known = known && each.faults;
   }
-  const auto bounds = [&](std::uint64_t recorded, std::uint64_t possible) {
+  const auto bounds = [&](std::uint64_t recorded, std::uint64_t possible, std::uint64_t in_system_calls) {
     CountBounds found{software ? 0 : recorded, std::nullopt};
-    if (known) found.at_most = (software ? possible : recorded) + unseen;
+    // Allocations that were not recorded, and raised no fault, may be any number.
+    const bool unbounded = !known || (incomplete && in_system_calls > 0);
+    if (!unbounded) found.at_most = (software ? possible : recorded + in_system_calls) + unseen;
     return found;
   };
   const std::uint64_t merged = merges_ || merges_pages() ? possible_.copies_if_merged : 0;
-  data.bounds = {bounds(recorded_counts_.copies, possible_.copies + merged),
-                 bounds(recorded_counts_.zero_fills, possible_.zero_fills)};
+  data.bounds = {bounds(recorded_counts_.copies, possible_.copies + merged, seen.copies),
+                 bounds(recorded_counts_.zero_fills, possible_.zero_fills, seen.zero_fills)};
 }
 
 }  // namespace zerotax

@@ -71,6 +71,7 @@ void KernelLog::add(const FaultEvent& event) {
     case FaultEvent::Kind::kExit:
       return record_at(event.time_ns, kernel_exit{event.pid, event.tid});
     case FaultEvent::Kind::kAllocation: {
+      if (!event.movable) return;
       const auto zeroed = static_cast<std::uint8_t>(event.zeroed ? 1 : 0);
       return record_at(event.time_ns, kernel_page_allocation{event.pid, event.tid,
                                                              std::uint64_t{page_bytes()} << event.order, zeroed});

@@ -28,21 +28,10 @@ struct Prepared {
 Prepared prepare(const ChildCommand& command) {
   Prepared prepared;
   prepared.huge_pages = switch_for(command.huge_pages);
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::string_view key = text.substr(0, text.find('='));
-    bool replaced = false;
-    for (const auto& [name, value] : command.environment) replaced = replaced || name == key;
-    if (!replaced) environment.emplace_back(text);
-  }
-  for (const auto& [name, value] : command.environment)
-    environment.push_back(std::string(name).append("=").append(value));
-
   prepared.strings.push_back(command.program);
   for (const std::string& argument : command.arguments) prepared.strings.push_back(argument);
   const std::size_t arguments = prepared.strings.size();
-  for (std::string& entry : environment) prepared.strings.push_back(std::move(entry));
+  for (std::string& entry : environment_with(command.environment)) prepared.strings.push_back(std::move(entry));
   for (std::size_t i = 0; i < prepared.strings.size(); ++i) {
     (i < arguments ? prepared.argv : prepared.envp).push_back(prepared.strings[i].data());
   }
@@ -105,6 +94,19 @@ void reap(pid_t pid, ChildResult& result) {
 }
 
 }  // namespace
+
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view key = text.substr(0, text.find('='));
+    bool replaced = false;
+    for (const auto& [name, value] : changes) replaced = replaced || name == key;
+    if (!replaced) entries.emplace_back(text);
+  }
+  for (const auto& [name, value] : changes) entries.push_back(std::string(name).append("=").append(value));
+  return entries;
+}
 
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);

@@ -13,6 +13,9 @@
 
 namespace zerotax {
 
+/// The entries of our environment, with variables added or replaced.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes);
+
 /// A program to run to its end.
 struct ChildCommand {
   std::string program;

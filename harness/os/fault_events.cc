@@ -253,8 +253,10 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
     }
     case Source::kAllocation: {
       const PageAllocation pages = page_allocation_of(allocation_, raw, raw_bytes);
-      if (!pages.movable) return;
+      if (!pages.movable && !pages.of_program) return;
       event.kind = FaultEvent::Kind::kAllocation;
+      event.movable = pages.movable;
+      event.of_program = pages.of_program;
       event.order = pages.order;
       event.zeroed = pages.zeroed;
       break;

@@ -19,7 +19,7 @@ namespace zerotax {
 struct FaultEvent {
   enum class Kind {
     kBegin,       ///< a fault was taken
-    kAllocation,  ///< the thread allocated pages that can be moved: pages of a program, or of a file
+    kAllocation,  ///< the thread allocated pages of a program, or of a file
     kEnd,         ///< a fault was handled
     kFault,       ///< a fault in user mode was handled, and its address is all that is known
     kStack,       ///< of a fault in user mode that was taken just now: the thread's stack
@@ -42,6 +42,8 @@ struct FaultEvent {
   bool major = false;                ///< kEnd: the kernel read something, as from swap
   unsigned order = 0;                ///< kAllocation: 2^order pages
   bool zeroed = false;               ///< kAllocation: asked to be zeroed
+  bool movable = true;               ///< kAllocation: as all pages are that a fault allocates
+  bool of_program = false;           ///< kAllocation: as a copy or a zero-fill allocates pages
   std::shared_ptr<UserStack> stack;  ///< kStack
 
   // kMap

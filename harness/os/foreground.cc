@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "os/child.h"
 #include "os/clock.h"
 #include "os/pipe.h"
 #include "os/process_info.h"
@@ -79,19 +80,6 @@ class Dispositions {
   struct sigaction before_[8]{};
 };
 
-/// The environment with the changes, in memory that outlives it.
-std::vector<std::string> merged_environment(const ForegroundCommand& command) {
-  std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    bool replaced = false;
-    for (const auto& [name, value] : command.environment) replaced = replaced || text.substr(0, text.find('=')) == name;
-    if (!replaced) entries.emplace_back(text);
-  }
-  for (const auto& [name, value] : command.environment) entries.push_back(std::string(name).append("=").append(value));
-  return entries;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
   all.reserve(words.size() + 1);
@@ -104,7 +92,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 ForegroundResult run_foreground(const ForegroundCommand& command) {
   std::vector<std::string> words = command.words;
-  std::vector<std::string> entries = merged_environment(command);
+  std::vector<std::string> entries = environment_with(command.environment);
   const std::vector<char*> argv = pointers(words);
   const std::vector<char*> envp = pointers(entries);
   ForegroundResult result;
@@ -153,6 +141,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   while (::wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   child_pid = 0;
+  result.all_minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
   result.wall_ns = monotonic_ns() - result.started_ns;
   result.user_ns = in_ns(usage.ru_utime);
   result.system_ns = in_ns(usage.ru_stime);

@@ -67,11 +67,12 @@ def test_by_tracepoints_every_page_is_told_right(way):
     if report["method"] != "tracepoints":
         pytest.skip("no tracepoints here")
     assert told(report) == ({"zero_fills": PAGES}, WAYS[way])
-    assert "na" in report["bounds"] and "bounded:" not in text
+    assert ("na" in report["bounds"]) == (way != "from-outside") and "bounded:" not in text
     # The parent's writes into its child raised no exception, and are in the parent's account.
     if way == "from-outside":
         assert WRITTEN <= report["unclassified"] < WRITTEN + 300
         assert f"not classified: {report['unclassified']} faults" in text
+        assert report["in_system_calls"] == {"copies": WRITTEN, "zero_fills": 0}
     else:
         assert report["unclassified"] == 0 and "not classified" not in text
 

@@ -21,9 +21,12 @@ SOURCE = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #define MiB (1UL << 20)
@@ -42,10 +45,35 @@ static char *of_file(int writable) {
 }
 static void in_child(void (*work)(char *), char *p) {
   pid_t child = fork();
+  int status = 0;
   if (child == 0) { work(p); _exit(0); }
-  waitpid(child, 0, 0);
+  waitpid(child, &status, 0);
+  if (WEXITSTATUS(status) != 0) exit(WEXITSTATUS(status));
 }
 static void write_1024(char *p) { touch(p, 1024); }
+static void must(int done) { if (!done) _exit(77); }
+static void populate(char *p) { must(madvise(p, 4 * MiB, 23) == 0); }  // MADV_POPULATE_WRITE
+static void lock(char *p) { must(mlock(p, 4 * MiB) == 0); }
+static void write_memory(char *p) {
+  struct iovec from = {data, 4 * MiB}, to = {p, 4 * MiB};
+  must(process_vm_writev(getpid(), &from, 1, &to, 1, 0) == 4 * MiB);
+}
+static void read_there(char *p) { must(read(open("/dev/zero", O_RDONLY), p, 4 * MiB) == 4 * MiB); }
+static void write_shared(char *p) { must(write(memfd_create("file", 0), p, 4 * MiB) == 4 * MiB); }
+static void after_a_signal(int unused) { (void)unused; populate(*(char **)data); _exit(0); }
+static void fault_and_populate(char *p) {
+  *(char **)data = p;
+  signal(SIGSEGV, after_a_signal);
+  ((volatile char *)anon(4096, PROT_NONE))[0] = 1;
+}
+static void poke(char *p) {
+  pid_t child = fork();
+  if (child == 0) { ptrace(PTRACE_TRACEME, 0, 0, 0); raise(SIGSTOP); _exit(0); }
+  waitpid(child, 0, WUNTRACED);
+  for (int i = 0; i < 1024; i++) must(ptrace(PTRACE_POKEDATA, child, p + i * 4096, 1L) == 0);
+  ptrace(PTRACE_CONT, child, 0, 0);
+  waitpid(child, 0, 0);
+}
 static void moved(char *p) {
   char *reserved = anon(4 * MiB, PROT_NONE);
   mremap(p, 4 * MiB, 4 * MiB, MREMAP_MAYMOVE | MREMAP_FIXED, reserved);
@@ -79,6 +107,16 @@ int main(int count, char **words) {
     touch(p, 1024);
     in_child(way[5] ? moved_onto_used : moved, p);
   }
+  struct { const char *way; void (*work)(char *); } calls[] = {
+      {"populate", populate}, {"mlock", lock}, {"process_vm_writev", write_memory}, {"read", read_there},
+      {"write-shared", write_shared}, {"fault-and-populate", fault_and_populate}};
+  char *touched = anon(4 * MiB, PROT_READ | PROT_WRITE);
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    if (strcmp(way, calls[i].way)) continue;
+    touch(touched, 1024);
+    in_child(calls[i].work, touched);
+  }
+  if (!strcmp(way, "ptrace")) { touch(touched, 1024); poke(touched); }
   if (!strcmp(way, "moved-before")) {
     char *p = anon(4 * MiB, PROT_READ | PROT_WRITE), *reserved = anon(4 * MiB, PROT_NONE);
     touch(p, 1024);
@@ -165,6 +203,50 @@ def test_root_sees_what_the_bounds_are_about(program, way):
     totals = watch(program, way)[0]["totals"]
     # A kernel may refuse huge pages, or copy one as a whole.
     assert WAYS[way] <= totals["copies"] <= WAYS[way] + FEW or way == "huge", totals
+
+
+# Pages that a system call of a child, or of its parent, copies without a fault.
+CALLS = ("populate", "mlock", "process_vm_writev", "ptrace", "fault-and-populate")
+
+
+def watched_call(program, way, method):
+    report, done = watch(program, way, status=None, ZEROTAX_FAULTS=method)
+    if done.returncode == 77:
+        pytest.skip("not permitted here, or unknown to this kernel")
+    assert done.returncode == 0, done.stderr
+    return report, " ".join(done.stderr.split())
+
+
+@as_root
+@pytest.mark.parametrize("way", CALLS)
+def test_copies_of_system_calls_are_within_the_bounds(program, way):
+    report, text = watched_call(program, way, "tracepoints")
+    copies = report["totals"]["copies"]
+    unseen = report["in_system_calls"]["copies"]
+    assert copies <= FEW and 1024 <= unseen <= 1024 + FEW, report["in_system_calls"]
+    assert report["bounds"]["copies"] == {"at_least": copies, "at_most": copies + unseen}
+    assert f"as far as is known, at most {copies + unseen:,}" in report["sentence"]
+    assert report["unclassified"] >= 1024 and f"! not counted: at most {unseen:,} copies" in text
+
+
+@as_root
+def test_a_system_call_that_faults_copies_exactly(program):
+    report, text = watched_call(program, "read", "tracepoints")
+    assert 1024 <= report["totals"]["copies"] <= 1024 + FEW and is_na(report["bounds"])
+    assert report["in_system_calls"]["copies"] == 0 and "not counted" not in text
+
+
+@as_root
+def test_shared_memory_that_is_written_may_be_copies(program):
+    report, _ = watched_call(program, "write-shared", "tracepoints")
+    assert report["in_system_calls"]["copies"] >= 1024 and report["unclassified"] == 0
+
+
+@pytest.mark.parametrize("way", [*CALLS, "read"])
+def test_faults_of_system_calls_are_named_to_an_ordinary_user(program, way):
+    report, text = watched_call(program, way, "software")
+    assert report["unclassified"] >= 1024 and is_na(report["in_system_calls"])
+    assert f"! not classified: {report['unclassified']:,} faults" in text
 
 
 @as_root

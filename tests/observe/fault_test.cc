@@ -176,6 +176,42 @@ TEST(FaultPairing, WhatIsAllocatedOutsideAFaultBelongsToNone) {
   EXPECT_FALSE(pairing.apply(event(FaultEvent::Kind::kEnd, 1, 110)).at(0).allocated);
 }
 
+FaultEvent allocation_of_program(pid_t tid, std::uint64_t time_ns, bool zeroed = false) {
+  FaultEvent made = event(FaultEvent::Kind::kAllocation, tid, time_ns);
+  made.of_program = true;
+  made.zeroed = zeroed;
+  return made;
+}
+
+TEST(FaultPairing, PagesThatNoHandledFaultAllocatedAreOfSystemCalls) {
+  FaultPairing pairing;
+  const auto apply = [&](const FaultEvent& event) { static_cast<void>(pairing.apply(event)); };
+  apply(begin(1, 100, kWriteProtected));
+  apply(allocation_of_program(1, 110));
+  apply(event(FaultEvent::Kind::kEnd, 1, 120));
+  apply(event(FaultEvent::Kind::kAllocation, 1, 130));  // of a file
+  EXPECT_EQ(pairing.in_system_calls().copies, 0U);
+  apply(allocation_of_program(1, 140));
+  apply(allocation_of_program(2, 150, true));
+  EXPECT_EQ(pairing.in_system_calls().copies, 1U);
+  EXPECT_EQ(pairing.in_system_calls().zero_fills, 1U);
+  apply(begin(1, 200, kWrite));  // ends in a signal, whose handler allocates
+  apply(allocation_of_program(1, 210));
+  EXPECT_EQ(pairing.in_system_calls().copies, 2U) << "as far as is known";
+  apply(begin(1, 300, kWrite));
+  apply(event(FaultEvent::Kind::kEnd, 1, 310));
+  EXPECT_EQ(pairing.in_system_calls().copies, 2U);
+}
+
+TEST(FaultPairing, APageThatCannotBeMovedIsNotOfAFault) {
+  FaultPairing pairing;
+  FaultEvent pinned = allocation_of_program(1, 110);
+  pinned.movable = false;
+  static_cast<void>(pairing.apply(begin(1, 100, kWriteProtected)));
+  static_cast<void>(pairing.apply(pinned));
+  EXPECT_FALSE(pairing.apply(event(FaultEvent::Kind::kEnd, 1, 120)).at(0).allocated);
+}
+
 TEST(FaultCounts, BytesFollowTheSizeOfThePages) {
   ONLY_WITH_SMALL_PAGES();
   FaultCounts counts;
