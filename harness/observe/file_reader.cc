@@ -16,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "base/one_line.h"
@@ -99,6 +100,33 @@ pid_t FileReader::pid() {
 std::string FileReader::why_unread(const ForeignFile& file) {
   const std::lock_guard lock(mutex_);
   return !file.why.empty() ? file.why : unavailable_;
+}
+
+bool FileReader::name_again(ForeignFile& file, std::uint64_t address, Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  const auto known = file.names.find(address);
+  if (known != file.names.end()) {
+    frame.function = known->second.function;
+    frame.offset = known->second.offset;
+    return true;
+  }
+  const auto after = file.functions.upper_bound(address);
+  if (after == file.functions.begin()) return false;
+  const auto& [begin, function] = *std::prev(after);
+  if (address >= function.first) return false;
+  frame.function = function.second;
+  frame.offset = address - begin;
+  return true;
+}
+
+void FileReader::keep_name(ForeignFile& file, std::uint64_t address, const Frame& frame, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > frame.offset) {
+    const std::uint64_t begin = address - frame.offset;
+    file.functions[begin] = {begin + bytes, frame.function};
+  } else {
+    file.names[address] = {frame.function, frame.offset};
+  }
 }
 
 bool is_own_process(pid_t pid) { return pid == ::getpid() || pid == FileReader::shared().pid(); }

@@ -11,11 +11,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "observe/debug_files.h"
 #include "observe/file_reader_messages.h"
+#include "observe/frame.h"
 #include "os/message.h"
 #include "os/unique_fd.h"
 
@@ -31,6 +33,13 @@ struct ForeignFile {
   std::string why;           ///< why the file is no longer read; empty: it still is
   unsigned failures = 0;     ///< processes that ended while they read this file
   std::int64_t slow_ns = 0;  ///< CPU time of requests that were not answered at once
+  /// Names found in it, for all processes: a search in a symbol table takes as long as the table.
+  struct Name {
+    std::string function;
+    std::uint64_t offset = 0;  ///< of the address in the function
+  };
+  std::unordered_map<std::uint64_t, Name> names{};
+  std::map<std::uint64_t, std::pair<std::uint64_t, std::string>> functions{};  ///< by their begin: end and name
 };
 
 /// Reads foreign program files in a process that may open no files, and that is ended if it takes too much time or
@@ -51,6 +60,10 @@ class FileReader {
   void start();
   /// Returns the same object for the same file.
   std::shared_ptr<ForeignFile> file(UniqueFd opened, const FileOrigin& origin);
+  /// Adds the name at an address of a file to `frame`. Returns false if it is not known yet.
+  bool name_again(ForeignFile& file, std::uint64_t address, Frame& frame);
+  /// Keeps a name for that. `bytes`: of the function; 0: unknown.
+  void keep_name(ForeignFile& file, std::uint64_t address, const Frame& frame, std::uint64_t bytes);
   /// Why a file is no longer read; empty if it still is.
   std::string why_unread(const ForeignFile& file);
   /// Lines for people about files that are no longer read; empty if there are none.

@@ -13,52 +13,78 @@
 
 namespace zerotax {
 
+/// A file that is read. Processes may have it under several names.
 struct Symbols::File {
   std::shared_ptr<ForeignFile> file;
   ReadClient client;
+  std::string build_id;
   std::string why;                              ///< nothing is known of it
   std::map<std::uint64_t, NamedFrame> named{};  ///< a look at a symbol table takes as long as the table
+};
+
+struct Symbols::Module {
+  std::shared_ptr<File> file;
+  std::string why;  ///< the module is not that file
 };
 
 Symbols::Symbols() = default;
 
 Symbols::~Symbols() = default;
 
-Symbols::File& Symbols::open(const std::string& module, const std::vector<unsigned char>& build_id, pid_t pid,
-                             const std::string& name) {
-  auto& file = files_[module];
-  if (file) return *file;
-  file = std::make_unique<File>();
+Symbols::Module& Symbols::open(const std::string& module, const std::vector<unsigned char>& build_id, pid_t pid,
+                               const std::string& name) {
+  auto& known = modules_[module];
+  if (known) return *known;
+  known = std::make_unique<Module>();
   UniqueFd opened = open_program_file(module);
   if (!opened || !is_elf_file(opened.get())) {
-    file->why = "the file cannot be read";
-    return *file;
+    known->why = "the file cannot be read";
+    return *known;
   }
   std::error_code failure;
   const auto itself = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", opened.get()), failure);
   const FileOrigin origin{pid, pid == 0 ? itself.string() : name, file_id(opened.get())};
-  file->file = FileReader::shared().file(std::move(opened), origin);
-  const auto answer = file->client.add(ReadRequest::kOpen, file->file, MessageWriter().text(module));
-  MessageReader in(answer);
-  if (in.number() == 0) {
-    file->why = FileReader::shared().why_unread(*file->file);
-    if (file->why.empty()) file->why = "the file cannot be read";
-    return *file;
-  }
-  const std::string_view found = in.text();
+  const auto foreign = FileReader::shared().file(std::move(opened), origin);
+  known->file = read(foreign, module);
+  const std::string& found = known->file->build_id;
   const bool same = std::equal(build_id.begin(), build_id.end(), found.begin(), found.end(),
                                [](unsigned char one, char other) { return one == static_cast<unsigned char>(other); });
-  if (!build_id.empty() && !found.empty() && !same) file->why = "the file has been replaced since";
-  return *file;
+  if (!build_id.empty() && !found.empty() && !same) known->why = "the file has been replaced since";
+  return *known;
+}
+
+std::shared_ptr<Symbols::File> Symbols::read(const std::shared_ptr<ForeignFile>& foreign, const std::string& module) {
+  auto& file = files_[foreign.get()];
+  if (file) return file;
+  file = std::make_shared<File>();
+  file->file = foreign;
+  const auto answer = file->client.add(ReadRequest::kOpen, foreign, MessageWriter().text(module));
+  MessageReader in(answer);
+  if (in.number() != 0) {
+    file->build_id = in.text();
+  } else {
+    file->why = FileReader::shared().why_unread(*foreign);
+    if (file->why.empty()) file->why = "the file cannot be read";
+  }
+  return file;
 }
 
 NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address,
                           pid_t pid, const std::string& name_there) {
   const NotAvailable nowhere{"the address lies in no loaded file"};
   if (module.empty()) return {nowhere, address, nowhere, nowhere, nowhere};
-  File& file = open(module, build_id, pid, name_there);
+  const Module& opened = open(module, build_id, pid, name_there);
+  if (!opened.why.empty()) {
+    const NotAvailable why{opened.why};
+    return {printable(module), address, why, why, why};
+  }
+  File& file = *opened.file;
   const auto known = file.named.find(address);
-  if (known != file.named.end()) return known->second;
+  if (known != file.named.end()) {
+    NamedFrame named = known->second;
+    named.module = printable(module);
+    return named;
+  }
   std::optional<std::string> answer;
   if (file.why.empty()) {
     answer = file.client.ask(ReadRequest::kPlace, MessageWriter().number(address));

@@ -13,6 +13,8 @@
 
 namespace zerotax {
 
+struct ForeignFile;
+
 /// A place in a program file, or a function of a script; the fields are the keys of a frame in
 /// results/schema/record.schema.json.
 struct NamedFrame {
@@ -44,9 +46,13 @@ class Symbols {
 
  private:
   struct File;
-  File& open(const std::string& module, const std::vector<unsigned char>& build_id, pid_t pid, const std::string& name);
+  struct Module;
+  Module& open(const std::string& module, const std::vector<unsigned char>& build_id, pid_t pid,
+               const std::string& name);
+  std::shared_ptr<File> read(const std::shared_ptr<ForeignFile>& foreign, const std::string& module);
 
-  std::map<std::string, std::unique_ptr<File>> files_;
+  std::map<std::string, std::unique_ptr<Module>> modules_;  ///< by their paths
+  std::map<const ForeignFile*, std::shared_ptr<File>> files_;
 };
 
 /// The same of a function of a script, which lies in no file but has a name, and the script's file.

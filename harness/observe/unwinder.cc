@@ -50,6 +50,7 @@ void Unwinder::map(const Mapping& mapping) {
   // What is mapped over something replaces it.
   std::erase_if(mappings_, [&](const Mapping& old) { return old.begin < mapping.end && mapping.begin < old.end; });
   mappings_.push_back(mapping);
+  opened_.erase(opened_.lower_bound(mapping.begin), opened_.lower_bound(mapping.end));
   names_.clear();
   functions_.clear();
   starts_.clear();
@@ -71,7 +72,11 @@ void Unwinder::open_files() {
     const auto foreign = FileReader::shared().file(std::move(opened), {pid, file.name, id});
     const MessageWriter place =
         MessageWriter().text(file_name(file.name)).text(file.name).number(file.begin).number(file.file_offset);
-    if (reader_->add(ReadRequest::kMap, foreign, place)) ids_[{file.inode, file.name}] = id;
+    const auto answer = reader_->add(ReadRequest::kMap, foreign, place);
+    if (!answer) continue;
+    MessageReader in(answer);
+    const bool is_placed = in.number() != 0;
+    opened_[file.begin] = {id, foreign, is_placed ? std::optional(in.number()) : std::nullopt};
   }
 }
 

@@ -20,6 +20,7 @@
 namespace zerotax {
 
 class ReadClient;
+struct ForeignFile;
 
 /// The mappings of one process as its samples see them, and from them the names of the functions on a stack. Unwinds by
 /// the files' call frame information, which every library has, not by frame pointers, which few have. FileReader's
@@ -103,6 +104,12 @@ class Unwinder {
     std::uint64_t address = 0;
   };
 
+  struct OpenedFile {
+    FileId id;
+    std::shared_ptr<ForeignFile> file;
+    std::optional<std::uint64_t> bias;  ///< to be added to an address of the file; empty: it lies nowhere
+  };
+
   /// The files that were mapped since are opened: only of a process that is sampled.
   void open_files();
   [[nodiscard]] std::uint64_t function_start(std::uint64_t address);
@@ -114,8 +121,8 @@ class Unwinder {
   static std::optional<Start> behind_trampoline(const PerfEvent& sample, const Start& callee);
   bool is_trampoline(std::uint64_t address);
   Unwound find_frame_pointer(const PerfEvent& sample, const ReadMemory& read, Unwound found);
-  /// The identity of a mapping's file; unknown unless the file was opened.
-  [[nodiscard]] FileId id_of(const Mapping& mapping) const;
+  /// The file of a mapping, or nullptr.
+  [[nodiscard]] const OpenedFile* opened_file(const Mapping* mapping) const;
   /// The name of a function that was named before: a search in a symbol table takes as long as the table.
   const Frame* name_again(std::uint64_t address);
   /// The function of a script at an address that is in no file, or nullptr.
@@ -125,8 +132,8 @@ class Unwinder {
   std::shared_ptr<PerfMap> scripts_;
   std::vector<Mapping> mappings_;
   std::vector<Mapping> new_files_;
-  std::map<std::pair<std::uint64_t, std::string>, FileId> ids_;  ///< of the files that were opened
-  std::vector<std::uint64_t> files_;                             ///< an address in each mapping
+  std::map<std::uint64_t, OpenedFile> opened_;  ///< by the begin of their mappings
+  std::vector<std::uint64_t> files_;            ///< an address in each mapping
   std::uint64_t changes_ = 0;
   std::unique_ptr<ReadClient> reader_;
   std::unordered_map<std::uint64_t, Frame> names_;

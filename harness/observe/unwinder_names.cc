@@ -20,9 +20,9 @@ bool is_file(const Unwinder::Mapping& mapping) {
 
 }  // namespace
 
-FileId Unwinder::id_of(const Mapping& mapping) const {
-  const auto found = ids_.find({mapping.inode, mapping.name});
-  return found != ids_.end() ? found->second : FileId{};
+const Unwinder::OpenedFile* Unwinder::opened_file(const Mapping* mapping) const {
+  const auto found = mapping != nullptr ? opened_.find(mapping->begin) : opened_.end();
+  return found != opened_.end() ? &found->second : nullptr;
 }
 
 const std::shared_ptr<PerfMap>& Unwinder::scripts() {
@@ -72,6 +72,11 @@ const Frame& Unwinder::name(std::uint64_t address) {
     frame.function = fmt::format("{:#x}", address - mapping->begin + mapping->file_offset);
   }
   open_files();
+  const OpenedFile* file = opened_file(mapping);
+  const bool is_placed = file != nullptr && file->bias;
+  if (is_placed && FileReader::shared().name_again(*file->file, address - *file->bias, frame)) {
+    return names_.emplace(address, std::move(frame)).first->second;
+  }
   const auto answer = reader_->ask(ReadRequest::kName, MessageWriter().number(address));
   MessageReader in(answer);
   const bool in_file = in.number() != 0;
@@ -79,19 +84,21 @@ const Frame& Unwinder::name(std::uint64_t address) {
   const std::uint64_t bias = in.number();
   // The number that addr2line(1) and objdump(1) print.
   if (is_numbered && mapping != nullptr) frame.function = fmt::format("{:#x}", address - bias);
+  std::uint64_t bytes = 0;
   if (in.number() != 0) {
     frame.function = printable(in.text());
     frame.offset = in.number();
-    const std::uint64_t bytes = in.number();
+    bytes = in.number();
     if (bytes > frame.offset) functions_[address - frame.offset] = {address - frame.offset + bytes, frame};
   } else if (in_file && mapping != nullptr) {
     const CodeStart& start = code_start(address);
-    const std::string own = libc_function(id_of(*mapping), start.in_file);
+    const std::string own = libc_function(file != nullptr ? file->id : FileId{}, start.in_file);
     if (!own.empty()) {
       frame.function = own;
       frame.offset = address - start.in_memory;
     }
   }
+  if (is_placed && is_numbered) FileReader::shared().keep_name(*file->file, address - *file->bias, frame, bytes);
   return names_.emplace(address, std::move(frame)).first->second;
 }
 
@@ -119,7 +126,8 @@ Fill Unwinder::fill(const PerfEvent& sample) {
   if (frame.function.find("memset") == std::string::npos) return Fill::kNone;
   const Mapping* mapping = mapping_of(address);
   if (mapping == nullptr) return Fill::kUnknown;
-  const bool ours = !libc_function(id_of(*mapping), code_start(address).in_file).empty();
+  const OpenedFile* file = opened_file(mapping);
+  const bool ours = file != nullptr && !libc_function(file->id, code_start(address).in_file).empty();
   return ours && memset_keeps_its_value() ? fill_of_register(sample.registers[kSecondArgument]) : Fill::kUnknown;
 }
 

@@ -1,8 +1,14 @@
 #include "observe/symbols.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "observe/file_reader.h"
 
 namespace zerotax {
 namespace {
@@ -25,6 +31,21 @@ TEST(Symbols, NameFunctionFileAndLine) {
   EXPECT_EQ(*frame.line, kOwnLine);
   const std::string label = frame_label(frame, false);
   EXPECT_NE(label.find("(symbols_test.cc:" + std::to_string(kOwnLine) + ")"), std::string::npos);
+}
+
+TEST(Symbols, AFileThatHasTwoNamesIsReadOnce) {
+  Symbols symbols;
+  const NamedFrame first = symbols.frame(kSelf, {}, own_address());
+  const pid_t reader = FileReader::shared().pid();
+  ASSERT_GT(reader, 0);
+  ::kill(reader, SIGKILL);
+  const std::string other = fmt::format("/proc/{}/exe", ::getpid());
+  const NamedFrame second = symbols.frame(other, {}, own_address());
+  EXPECT_EQ(FileReader::shared().pid(), reader) << "nothing was asked";
+  EXPECT_EQ(*second.function, *first.function);
+  EXPECT_EQ(*second.line, *first.line);
+  EXPECT_EQ(*second.module, other);
+  EXPECT_FALSE(symbols.frame("/proc/thread-self/exe", {1, 2, 3}, own_address()).function);
 }
 
 TEST(Symbols, AFileThatChangedNamesNothing) {

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 
+#include "observe/file_reader.h"
 #include "observe/libc_functions.h"
 #include "os/processor.h"
 #include "registers.h"
@@ -106,6 +108,23 @@ TEST(Unwinder, KnowsWhereAFunctionThatItHasNamedEnds) {
   EXPECT_EQ(other.name(end).function, unwinder.name(end).function);
   EXPECT_EQ(other.name(end - 1).function, name);
   EXPECT_NE(other.name(begin - 1).function, name);
+}
+
+TEST(Unwinder, NamesThatAnotherProcessNeededAreKnown) {
+  Unwinder unwinder(static_cast<std::uint32_t>(::getpid()));
+  map_self(unwinder);
+  Unwinder other(static_cast<std::uint32_t>(::getpid()));
+  map_self(other);
+  const auto begin = reinterpret_cast<std::uint64_t>(&inner_function);
+  other.name(reinterpret_cast<std::uint64_t>(&outer_function));  // opens the files
+  const Frame frame = unwinder.name(begin + 1);
+  const pid_t reader = FileReader::shared().pid();
+  ASSERT_GT(reader, 0);
+  ::kill(reader, SIGKILL);
+  EXPECT_EQ(other.name(begin + 2).function, frame.function);
+  EXPECT_EQ(other.name(begin + 2).offset, 2U);
+  EXPECT_EQ(other.name(begin + 2).module, frame.module);
+  EXPECT_EQ(FileReader::shared().pid(), reader) << "nothing was asked";
 }
 
 TEST(Unwinder, CutsAStackThatWasNotCopiedWhole) {
