@@ -83,6 +83,7 @@ Recording read(const record::Record& record) {
   recorded.zeroed_bytes = record.totals.zeroed_bytes;
   recorded.by_hand_zeroed_bytes = record.totals.by_hand.zeroed_bytes;
   recorded.refilled_bytes = record.totals.kernel.refilled_bytes;
+  recorded.returned_bytes = record.totals.kernel.returned_bytes;
   recorded.by_hand_at = worst_by_hand(record.sites);
   return recorded;
 }

@@ -73,6 +73,23 @@ std::string recorded_text(const Advice& advice) {
   return changes.empty() ? "" : fmt::format("Recorded: {}.", fmt::join(changes, ", "));
 }
 
+/// Memory that the remedy keeps and the unchanged program returns: an idle program holds it, though its peak is the
+/// same.
+std::string kept_text(const Advice& advice) {
+  if (!advice.after || !*advice.after || !advice.recording) return "";
+  const auto kept = [](const RecordedZeroing& recorded) -> std::optional<std::uint64_t> {
+    const record::Count& zeroed = recorded.kernel_zeroed_bytes;
+    if (!zeroed || !recorded.returned_bytes) return std::nullopt;
+    return *zeroed - std::min(*zeroed, *recorded.returned_bytes);
+  };
+  const auto before = kept(*advice.recording);
+  const auto after = kept(**advice.after);
+  constexpr std::uint64_t kNoticeable = std::uint64_t{1} << 20;
+  if (!before || !after || *after < *before + std::max(kNoticeable, *before / 10)) return "";
+  return fmt::format(" Memory stays: {} was never returned, {} without the remedy; an idle program holds it.",
+                     format_size(*after), format_size(*before));
+}
+
 std::string costs_text(const Advice& advice, const Remedy& remedy, const Confirmation& confirmation, Goal goal) {
   std::vector<std::string> costs;
   for (const Goal other : kGoals) {
@@ -88,7 +105,8 @@ std::string costs_text(const Advice& advice, const Remedy& remedy, const Confirm
   }
   std::string text = fmt::format("{}", fmt::join(costs, "; "));
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text + (remedy.costs.empty() ? "." : ". In general: " + remedy.costs + ".");
+  text += "." + kept_text(advice);
+  return text + (remedy.costs.empty() ? "" : " In general: " + remedy.costs + ".");
 }
 
 /// The remedy that takes more than it may, and what it would gain.
