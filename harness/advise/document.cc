@@ -23,7 +23,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(End, {{End::kOk, "ok"},
 ZEROTAX_FIELDS(Figures, cpu_s, wall_s, faults, peak_bytes)
 ZEROTAX_FIELDS(RecordedCause, cause, cpu_ns, share_of_cpu)
 ZEROTAX_FIELDS(RecordedZeroing, allocator_file, share_of_cpu, causes, kernel_zeroed_bytes, zeroed_bytes,
-               by_hand_zeroed_bytes, refilled_bytes, returned_bytes, by_hand_at)
+               by_hand_zeroed_bytes, refilled_bytes, kept_bytes, by_hand_at)
 ZEROTAX_FIELDS(Program, words, input, ready, load)
 ZEROTAX_FIELDS(Alternative, remedy, line, sentence)
 ZEROTAX_FIELDS(Recommendation, kind, sentence, why, remedy, line, gains, costs, recorded, faster_still, without_preload)

@@ -58,6 +58,18 @@ std::vector<std::string> files_of(const record::Record& record) {
   return {files.begin(), files.end()};
 }
 
+/// The most that the kernel zeroed for one process, and that the process did not return before its end.
+record::Count most_kept(const std::vector<record::RecordedProcess>& processes) {
+  std::uint64_t most = 0;
+  for (const record::RecordedProcess& process : processes) {
+    const record::Count& zeroed = process.kernel.zeroed_bytes;
+    const record::Count& returned = process.kernel.returned_bytes;
+    if (!zeroed || !returned) return zeroed ? returned : zeroed;
+    most = std::max(most, *zeroed - std::min(*zeroed, *returned));
+  }
+  return most;
+}
+
 Recording read(const record::Record& record) {
   if (record.processes.empty()) return NotAvailable{"the recorder saw no process of it"};
   Recorded recorded;
@@ -83,7 +95,7 @@ Recording read(const record::Record& record) {
   recorded.zeroed_bytes = record.totals.zeroed_bytes;
   recorded.by_hand_zeroed_bytes = record.totals.by_hand.zeroed_bytes;
   recorded.refilled_bytes = record.totals.kernel.refilled_bytes;
-  recorded.returned_bytes = record.totals.kernel.returned_bytes;
+  recorded.kept_bytes = most_kept(record.processes);
   recorded.by_hand_at = worst_by_hand(record.sites);
   return recorded;
 }

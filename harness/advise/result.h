@@ -27,7 +27,7 @@ struct RecordedZeroing {
   record::Count zeroed_bytes;
   record::Count by_hand_zeroed_bytes;
   record::Count refilled_bytes;
-  record::Count returned_bytes;
+  record::Count kept_bytes;
   std::string by_hand_at;  ///< "parse.c:120 (parse(char*))"; empty if nowhere
 };
 

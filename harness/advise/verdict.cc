@@ -77,17 +77,13 @@ std::string recorded_text(const Advice& advice) {
 /// same.
 std::string kept_text(const Advice& advice) {
   if (!advice.after || !*advice.after || !advice.recording) return "";
-  const auto kept = [](const RecordedZeroing& recorded) -> std::optional<std::uint64_t> {
-    const record::Count& zeroed = recorded.kernel_zeroed_bytes;
-    if (!zeroed || !recorded.returned_bytes) return std::nullopt;
-    return *zeroed - std::min(*zeroed, *recorded.returned_bytes);
-  };
-  const auto before = kept(*advice.recording);
-  const auto after = kept(**advice.after);
+  const record::Count& before = advice.recording->kept_bytes;
+  const record::Count& after = (*advice.after)->kept_bytes;
   constexpr std::uint64_t kNoticeable = std::uint64_t{1} << 20;
   if (!before || !after || *after < *before + std::max(kNoticeable, *before / 10)) return "";
-  return fmt::format(" Memory stays: {} was never returned, {} without the remedy; an idle program holds it.",
-                     format_size(*after), format_size(*before));
+  return fmt::format(
+      " Memory stays: a process holds up to {} until its end, where it returned all but {}; an idle process holds it.",
+      format_size(*after), format_size(*before));
 }
 
 std::string costs_text(const Advice& advice, const Remedy& remedy, const Confirmation& confirmation, Goal goal) {
