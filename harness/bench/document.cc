@@ -105,9 +105,10 @@ std::vector<Reported> read_google_benchmark(const std::string& folder) {
     const Json whole = read_google_json(folder + "/out.json");
     std::vector<Reported> found;
     for (const Json& each : whole.at("benchmarks")) {
-      // No operation of the benchmark was timed.
-      if (!each.at("real_time").is_number()) continue;
+      // Rows of means and of complexities have no times of their own.
       if (each.value("run_type", "iteration") != "iteration" || each.value("error_occurred", false)) continue;
+      // No operation of the benchmark was timed, or the benchmark itself reported no time.
+      if (!each.at("real_time").is_number() || each.at("real_time").get<double>() <= 0) continue;
       const std::string unit = each.value("time_unit", "ns");
       const double factor = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
       const std::string name = each.value("run_name", each.at("name").get<std::string>());

@@ -14,6 +14,7 @@
 #include "os/program_file.h"
 #include "os/utc.h"
 #include "record/evidence.h"
+#include "record/kernel_part.h"
 #include "record/run.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
@@ -74,58 +75,6 @@ Values values_of(const record::Metrics& figures, const record::KernelMetrics& ke
   return values;
 }
 
-/// The time when a process ended or became another program; nothing if unknown.
-std::optional<std::int64_t> end_of(const record::RecordedProcess& process,
-                                   const std::vector<const record::RecordedProcess*>& all) {
-  std::optional<std::int64_t> end;
-  if (process.wall_ns) end = process.started_ns + *process.wall_ns;
-  for (const record::RecordedProcess* each : all) {
-    const bool is_next = each->pid == process.pid && each->started_ns > process.started_ns;
-    if (is_next && (!end || each->started_ns < *end)) end = each->started_ns;
-  }
-  return end;
-}
-
-/// The most that processes can have held at one time: each counts with its peak from its start to its end. Memory that
-/// a child of fork shares with its parent counts once. Copies, on either side, are at most the faults that zeroed
-/// nothing.
-Count peak_of(const std::vector<const record::RecordedProcess*>& processes) {
-  struct Step {
-    std::int64_t at_ns;
-    std::int64_t bytes;
-  };
-  std::vector<Step> steps;
-  std::map<std::int32_t, std::int64_t> of_children;  // by PID of the parent: the peak of its largest child of fork
-  for (const record::RecordedProcess* process : processes) {
-    if (process->began != record::Began::kFork) continue;
-    std::int64_t& most = of_children[process->parent_pid];
-    most = std::max(most, static_cast<std::int64_t>(process->kernel.peak_bytes.value_or(0)));
-  }
-  for (const record::RecordedProcess* process : processes) {
-    const record::KernelMetrics& kernel = process->kernel;
-    if (!kernel.peak_bytes) return kernel.peak_bytes;
-    const auto bytes = [](const Count& count) { return static_cast<std::int64_t>(count.value_or(0)); };
-    const std::int64_t others = bytes(kernel.minor_faults) - bytes(kernel.zero_fill_faults);
-    const std::int64_t copies = std::max<std::int64_t>(others, 0) * static_cast<std::int64_t>(page_bytes());
-    const std::int64_t peak = bytes(kernel.peak_bytes);
-    std::int64_t held = peak;
-    if (process->began == record::Began::kFork) held = std::min(peak, bytes(kernel.zeroed_bytes) + copies);
-    // The children keep what the parent copied.
-    if (const auto child = of_children.find(process->pid); child != of_children.end()) {
-      held += std::min({copies, child->second, peak});
-    }
-    steps.push_back({process->started_ns, held});
-    if (const auto end = end_of(*process, processes)) steps.push_back({*end, -held});
-  }
-  // At equal times, ends come first: a process and its next program never coexist.
-  std::sort(steps.begin(), steps.end(),
-            [](const Step& a, const Step& b) { return std::pair(a.at_ns, a.bytes) < std::pair(b.at_ns, b.bytes); });
-  std::int64_t now = 0;
-  std::int64_t most = 0;
-  for (const Step& step : steps) most = std::max(most, now += step.bytes);
-  return static_cast<std::uint64_t>(most);
-}
-
 /// The higher one, for peaks of different processes.
 Count most_of(const Count& one, const Count& other) {
   if (!one || !other) return one ? other : one;
@@ -153,7 +102,7 @@ std::map<std::string, Values> by_name(const std::vector<record::RecordedProcess>
     for (std::size_t i = 0; i < kMetrics; ++i) sums.all[i] = sum_of({&sums.all[i], &values.all[i]});
     sums[Metric::kPeakLive] = peak;
   }
-  for (const auto& [name, each] : named) found[name][Metric::kPeak] = peak_of(each);
+  for (const auto& [name, each] : named) found[name][Metric::kPeak] = record::peak_of(each);
   return found;
 }
 
@@ -284,7 +233,7 @@ CommandRun run_of(const record::Record& record, const std::string& name) {
   run.processes = by_name(record.processes);
   std::vector<const record::RecordedProcess*> all;
   for (const record::RecordedProcess& process : record.processes) all.push_back(&process);
-  if (run.all[Metric::kPeak]) run.all[Metric::kPeak] = peak_of(all);
+  if (run.all[Metric::kPeak]) run.all[Metric::kPeak] = record::peak_of(all);
   run.roles = roles_of(record.processes);
   run.evidence = record::evidence_of(record, Costly::kRefilled);
   Count& peak = run.all[Metric::kPeakLive] = std::uint64_t{0};

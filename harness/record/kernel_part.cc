@@ -1,6 +1,8 @@
 #include "record/kernel_part.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "os/fault_cost.h"
 #include "os/page.h"
@@ -43,6 +45,17 @@ std::optional<double> measure_here(PageKind pages) {
     if (i > 0 && sample.faults != 0 && is_huge(sample) == (pages == PageKind::kHuge)) sum.add(sample);
   }
   return sum.rate();
+}
+
+/// The time when a process ended or became another program; nothing if unknown.
+std::optional<std::int64_t> end_of(const RecordedProcess& process, const std::vector<const RecordedProcess*>& all) {
+  std::optional<std::int64_t> end;
+  if (process.wall_ns) end = process.started_ns + *process.wall_ns;
+  for (const RecordedProcess* each : all) {
+    const bool is_next = each->pid == process.pid && each->started_ns > process.started_ns;
+    if (is_next && (!end || each->started_ns < *end)) end = each->started_ns;
+  }
+  return end;
 }
 
 }  // namespace
@@ -166,6 +179,43 @@ std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum) {
     for (const ReturnRow& row : causes) measured += row.cpu_ns;
   }
   return std::max<std::uint64_t>(measured, cpu > 0 ? static_cast<std::uint64_t>(cpu) : 0);
+}
+
+Count peak_of(const std::vector<const RecordedProcess*>& processes) {
+  struct Step {
+    std::int64_t at_ns;
+    std::int64_t bytes;
+  };
+  std::vector<Step> steps;
+  std::map<std::int32_t, std::int64_t> of_children;  // by PID of the parent: the peak of its largest child of fork
+  for (const RecordedProcess* process : processes) {
+    if (process->began != Began::kFork) continue;
+    std::int64_t& most = of_children[process->parent_pid];
+    most = std::max(most, static_cast<std::int64_t>(process->kernel.peak_bytes.value_or(0)));
+  }
+  for (const RecordedProcess* process : processes) {
+    const KernelMetrics& kernel = process->kernel;
+    if (!kernel.peak_bytes) return kernel.peak_bytes;
+    const auto bytes = [](const Count& count) { return static_cast<std::int64_t>(count.value_or(0)); };
+    const std::int64_t others = bytes(kernel.minor_faults) - bytes(kernel.zero_fill_faults);
+    const std::int64_t copies = std::max<std::int64_t>(others, 0) * static_cast<std::int64_t>(page_bytes());
+    const std::int64_t peak = bytes(kernel.peak_bytes);
+    std::int64_t held = peak;
+    if (process->began == Began::kFork) held = std::min(peak, bytes(kernel.zeroed_bytes) + copies);
+    // The children keep what the parent copied.
+    if (const auto child = of_children.find(process->pid); child != of_children.end()) {
+      held += std::min({copies, child->second, peak});
+    }
+    steps.push_back({process->started_ns, held});
+    if (const auto end = end_of(*process, processes)) steps.push_back({*end, -held});
+  }
+  // At equal times, ends come first: a process and its next program never coexist.
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& a, const Step& b) { return std::pair(a.at_ns, a.bytes) < std::pair(b.at_ns, b.bytes); });
+  std::int64_t now = 0;
+  std::int64_t most = 0;
+  for (const Step& step : steps) most = std::max(most, now += step.bytes);
+  return static_cast<std::uint64_t>(most);
 }
 
 }  // namespace zerotax::record

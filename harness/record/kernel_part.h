@@ -64,4 +64,9 @@ std::uint64_t faults_of(std::uint64_t bytes, std::uint64_t huge, const Holdings&
 /// CPU time of a process, as far as it was looked at, but at least what was measured in it; in nanoseconds.
 std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum);
 
+/// The most that processes can have held at one time: each counts with its peak from its start to its end. Memory that
+/// a child of fork shares with its parent counts once. Copies, on either side, are at most the faults that zeroed
+/// nothing.
+Count peak_of(const std::vector<const RecordedProcess*>& processes);
+
 }  // namespace zerotax::record

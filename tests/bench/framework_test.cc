@@ -42,7 +42,10 @@ TEST(Framework, ReadsWhatGoogleBenchmarkWritesAndIsNoJson) {
   write(folder.file("out.json"), R"({"context": {"a: NaN,": "x: NaN, \" : NaN,"}, "benchmarks": [
       {"name": "a: NaN,", "run_name": "a: NaN,", "run_type": "iteration", "iterations": 10, "real_time": 5.0,
        "time_unit": "us", "rate": NaN, "loss": -Infinity, "more": Infinity, "older": -nan, "real_time": 7},
-      {"name": "b", "run_type": "iteration", "iterations": 0, "real_time": NaN, "time_unit": "ns"}]})");
+      {"name": "b", "run_type": "iteration", "iterations": 0, "real_time": NaN, "time_unit": "ns"},
+      {"name": "manual", "run_type": "iteration", "iterations": 9, "real_time": 0.0, "time_unit": "ns"},
+      {"name": "a_BigO", "run_type": "aggregate", "aggregate_name": "BigO", "real_coefficient": 1.5, "big_o": "N"},
+      {"name": "a_RMS", "run_type": "aggregate", "aggregate_name": "RMS", "rms": 0.1}]})");
   const std::vector<Reported> found = row("Google Benchmark").read(folder.path());
   ASSERT_EQ(found.size(), 1);
   EXPECT_EQ(found[0].name, "a: NaN,");

@@ -293,6 +293,14 @@ def test_programs_of_one_recording_are_all_replayed(tmp_path):
     assert found.replay("--allocator", "glibc")["recording"]["processes"] == len(found.about["processes"])
 
 
+def test_the_peak_of_programs_that_run_one_after_the_other_is_of_one_time(tmp_path):
+    program = f"{PROGRAMS / 'refill'} malloc 2 4 {MIB}"
+    found = Recording(tmp_path, "sh", "-c", "; ".join([program] * 8 + ["exit 0"]))
+    peaks = [row["kernel"]["peak_bytes"] for row in found.report["processes"]]
+    assert max(peaks) <= found.about["recorded"]["peak_bytes"] < 2 * max(peaks) < sum(peaks) / 3
+    assert abs(found.replay("--allocator", "glibc")["errors"]["peak_bytes"]) < 0.5
+
+
 def test_a_killed_program_leaves_what_it_had_done(tmp_path):
     program = "import os\nkept = [bytearray(100_000) for _ in range(200)]\nos.kill(os.getpid(), 9)\n"
     found = Recording(tmp_path, "/usr/bin/python3", "-c", program, status=128 + 9)

@@ -26,6 +26,7 @@
 #include "os/write_all.h"
 #include "record/calls/document.h"
 #include "record/calls/format.h"
+#include "record/kernel_part.h"
 #include "record/slot_check.h"
 
 namespace zerotax::record {
@@ -51,11 +52,20 @@ std::string allocator_of(const Record& record) {
   return busiest == nullptr ? "" : file_name(busiest->allocator);
 }
 
-CallsCounts counts_of(const Totals& totals) {
+CallsCounts counts_of(const Record& record) {
+  const Totals& totals = record.totals;
   const KernelMetrics& kernel = totals.kernel;
-  return {kernel.minor_faults,           kernel.zero_fill_faults, kernel.zeroed_bytes,
-          kernel.refilled_bytes,         kernel.returned_bytes,   totals.zeroed_bytes,
-          totals.redundant_zeroed_bytes, totals.mapping_calls,    kernel.peak_bytes};
+  std::vector<const RecordedProcess*> processes;
+  for (const RecordedProcess& process : record.processes) processes.push_back(&process);
+  return {kernel.minor_faults,
+          kernel.zero_fill_faults,
+          kernel.zeroed_bytes,
+          kernel.refilled_bytes,
+          kernel.returned_bytes,
+          totals.zeroed_bytes,
+          totals.redundant_zeroed_bytes,
+          totals.mapping_calls,
+          kernel.peak_bytes ? peak_of(processes) : kernel.peak_bytes};
 }
 
 }  // namespace
@@ -286,7 +296,7 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
   }
   all.page_bytes = page_bytes();
   all.limited = limited_;
-  all.recorded = counts_of(record.totals);
+  all.recorded = counts_of(record);
   for (const Process& process : processes_) all.processes.push_back(row_of(process, record, started_ns));
   write_part(kAboutCalls, 0, json_text(calls_about_json(all)));
   if (failure_ != 0) {
