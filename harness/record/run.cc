@@ -186,6 +186,8 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   for (const auto& [gap, words] : kGaps) {
     if ((slot.gaps & gap) != 0) process.gaps.emplace_back(words);
   }
+  const SeenRun::Sharers& sharers = seen.sharers(slot);
+  if (!sharers.faults_known || !sharers.bytes_known) process.gaps.emplace_back(kUnseenSharers);
   process.figures = withheld(metrics_of(tally_of(slot)), slot.gaps);
   process.kernel = seen.kernel(slot).metrics(cost);
   process.lost_blocks = slot.holdings.lost_blocks;
@@ -246,15 +248,16 @@ Count zero_page_bytes(const std::vector<const ProcessSlot*>& processes) {
 
 /// CPU time of processes after their books were closed, when the kernel takes their memory back. A process that nobody
 /// waited for makes the result smaller: its own record counts it, and `waited` does not.
-Count exit_ns(const std::vector<const ProcessSlot*>& processes, std::uint64_t waited,
-              const std::vector<NotFollowed>& missed) {
+Count exit_ns(const SeenRun& seen, std::uint64_t waited, const std::vector<NotFollowed>& missed) {
   if (!missed.empty()) return NotAvailable{"not all programs of the run recorded their end"};
   std::map<std::int32_t, const ProcessSlot*> last;
-  for (const ProcessSlot* slot : processes) {
+  std::uint64_t until_end = 0;
+  for (const ProcessSlot* slot : seen.processes()) {
+    if (!seen.sharers(*slot).faults_known) return NotAvailable{kUnseenSharers};
+    until_end += seen.sharers(*slot).cpu_ns;
     const ProcessSlot*& known = last[slot->pid];
     if (known == nullptr || slot->started_ns > known->started_ns) known = slot;
   }
-  std::uint64_t until_end = 0;
   for (const auto& [pid, slot] : last) {
     if (slot->holdings.closed == 0) return NotAvailable{"the end of a process was not seen"};
     until_end += static_cast<std::uint64_t>(std::max<std::int64_t>(0, slot->cpu_ns));
@@ -291,7 +294,7 @@ std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, con
   return {{Beside::kSharedMemory, most_shared_bytes(seen, watch, arena), {}},
           {Beside::kZeroPages, zero_page_bytes(processes), {}},
           copied_in_fork(processes),
-          {Beside::kExit, {}, exit_ns(processes, waited, missed)},
+          {Beside::kExit, {}, exit_ns(seen, waited, missed)},
           {Beside::kThrottled, {}, throttled}};
 }
 
@@ -331,7 +334,7 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   if (run.signal != 0) record.run.signal = signal_name(run.signal);
   // As early as can be: whether they still run is asked here.
   for (const ProcessSlot* slot : processes) record.processes.push_back(process_of(*slot, seen, arena, run, cost));
-  record.not_followed = not_followed(processes, arena, run, watch);
+  record.not_followed = not_followed(seen, arena, run, watch);
   record.tax = tax_of(sums, run, record.not_followed, cost, beside_of(seen, watch, arena, run, record.not_followed));
   record.tax.timing_changed = changes_timing(processes, record.tax);
   static_cast<Metrics&>(record.totals) = metrics_of(sums.tally);

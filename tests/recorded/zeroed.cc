@@ -258,6 +258,46 @@ int by_raw_clone() {
   return 0;
 }
 
+/// A process that shares this one's memory and runs `run`; no thread.
+pid_t share_memory(int (*run)(void*)) {
+  constexpr std::size_t kStackBytes = std::size_t{1} << 20;
+  return ::clone(run, map(kStackBytes, MAP_PRIVATE | MAP_ANONYMOUS) + kStackBytes, CLONE_VM | SIGCHLD, nullptr);
+}
+
+int by_sharer() {
+  return wait_for(share_memory([](void*) -> int { return fill(); }));
+}
+
+int by_killed_sharer() {
+  wait_for(share_memory([](void*) -> int {
+    fill();
+    return ::kill(::getpid(), SIGKILL);
+  }));
+  return 0;
+}
+
+int by_sharer_that_becomes_another() {
+  return wait_for(share_memory([](void*) -> int {
+    fill();
+    return become("none");
+  }));
+}
+
+int by_surviving_sharer() {
+  share_memory([](void*) -> int {
+    ::usleep(3'000'000);
+    return fill();
+  });
+  ::_exit(0);
+}
+
+int by_vfork() {
+  const pid_t child = ::vfork();
+  // NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it does what it must not do
+  if (child == 0) ::_exit(fill());
+  return wait_for(child);
+}
+
 int in_a_thousand_threads() {
   // 1,000 threads of 30 pages each a block, and one of the rest is not needed: 120 MiB / 1,000.
   for (int i = 0; i < 1000; ++i) {
@@ -351,6 +391,8 @@ int from_another_process() {
   return wait_for(child);
 }
 
+int none() { return 0; }
+
 int two() {
   fill_one();
   fill_one();
@@ -364,6 +406,7 @@ struct Way {
 
 constexpr Way kWays[] = {
     {"fill", fill},
+    {"none", none},
     {"two", two},
     {"stop", stop_between},
     {"killed-from-thread", killed_from_thread},
@@ -385,6 +428,11 @@ constexpr Way kWays[] = {
     {"populate", by_populate},
     {"read", by_read},
     {"clone", by_raw_clone},
+    {"sharer", by_sharer},
+    {"sharer-killed", by_killed_sharer},
+    {"sharer-exec", by_sharer_that_becomes_another},
+    {"sharer-vfork", by_vfork},
+    {"sharer-survives", by_surviving_sharer},
     {"threads", in_a_thousand_threads},
     {"generations", in_fifty_generations},
     {"mremap", by_mremap},

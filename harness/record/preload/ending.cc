@@ -23,6 +23,7 @@ namespace zerotax::record {
 namespace {
 
 [[noreturn]] void end_now(int status) {
+  if (is_sharer()) end_sharer();
   note_end();
   // What _exit of the C library is; not by its syscall, which is ours.
   while (true) {
@@ -45,9 +46,19 @@ extern "C" {
 [[gnu::visibility("hidden"), gnu::used]] long zerotax_watched_syscall(long number, long a, long b, long c, long d,
                                                                       long e, long f) {
   if (number == SYS_exit_group) zerotax::record::end_now(static_cast<int>(a));
+  if (number == SYS_exit) {
+    if (zerotax::record::is_sharer()) zerotax::record::end_sharer();
+    return zerotax_real_syscall(number, a, b, c, d, e, f);
+  }
   if (number != SYS_execve && number != SYS_execveat) {
     if (!zerotax::record::returns_are_watched()) return zerotax_real_syscall(number, a, b, c, d, e, f);
     return zerotax::record::change_by_number(zerotax::record::called_from(), number, {a, b, c, d, e, f});
+  }
+  if (zerotax::record::is_sharer()) {
+    const zerotax::record::SharerEnd end = zerotax::record::end_sharer();
+    const long failed = zerotax_real_syscall(number, a, b, c, d, e, f);
+    zerotax::record::take_back(end);
+    return failed;
   }
   zerotax::record::note_held_blocks();
   zerotax::record::close_holdings();

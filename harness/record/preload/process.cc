@@ -148,6 +148,7 @@ void open_after_fork() {
   open_live_blocks();
   if (own == nullptr) {
     note_gap(kHoldsChildren);
+    guard.in_parents_slot = 1;
     return;
   }
   describe(*own, true);
@@ -291,6 +292,10 @@ void note_end() {
   close_holdings();
   process->ended_ns = monotonic_ns();
   process->ended = 1;
+}
+
+bool is_sharer() {
+  return process != nullptr && guard.alive != 0 && guard.in_parents_slot == 0 && process->pid != ::getpid();
 }
 
 bool have_pages(const void* begin, std::size_t bytes) {
