@@ -75,6 +75,13 @@ constexpr std::pair<Gap, const char*> kGaps[] = {
     {kMadeCode, "it made code in memory (JIT), whose stores of zeros cannot be seen"},
 };
 
+void withhold(Zeroing& zeroing, const char* why) {
+  for (Count Zeroing::*zeroed : {&Zeroing::zeroing_stores, &Zeroing::zeroed_bytes, &Zeroing::redundant_zeroed_bytes,
+                                 &Zeroing::zero_ns, &Zeroing::zero_cpu_ns, &Zeroing::zero_faults}) {
+    zeroing.*zeroed = NotAvailable{why};
+  }
+}
+
 /// Makes the metrics that the gaps leave unmeasured n/a, not 0: the gaps of a process, or those that all have.
 template <typename M>
 M withheld(M metrics, std::uint32_t gaps) {
@@ -85,11 +92,15 @@ M withheld(M metrics, std::uint32_t gaps) {
       metrics.*calls = NotAvailable{(gaps & kOwnCalloc) != 0 ? kOwnAllocator : kOtherScope};
     }
   }
-  if ((gaps & (kOwnCalloc | kNoLibcSlots)) != 0 && metrics.zeroed_bytes == std::uint64_t{0}) {
-    for (Count Zeroing::*zeroed : {&Zeroing::zeroing_stores, &Zeroing::zeroed_bytes, &Zeroing::redundant_zeroed_bytes,
-                                   &Zeroing::zero_ns, &Zeroing::zero_cpu_ns, &Zeroing::zero_faults}) {
-      metrics.*zeroed = NotAvailable{kUnseenStores};
-    }
+  const auto withhold_if_none = [&](Zeroing& zeroing, std::uint32_t by, const char* why) {
+    if ((gaps & by) != 0 && zeroing.zeroed_bytes == std::uint64_t{0}) withhold(zeroing, why);
+  };
+  withhold_if_none(metrics, kOwnCalloc | kNoLibcSlots, kUnseenStores);
+  withhold_if_none(metrics.by_hand, kOwnCalloc, kOwnAllocator);
+  if ((gaps & kOwnScope) == 0) return metrics;
+  // What a calloc of that scope clears looks like the program's own.
+  for (Zeroing* zeroing : {static_cast<Zeroing*>(&metrics), &metrics.by_hand, &metrics.by_program, &metrics.in_free}) {
+    withhold(*zeroing, kOtherScope);
   }
   return metrics;
 }
@@ -307,9 +318,11 @@ Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotF
   // The recorded processes used part of that time, the others the rest.
   if (!missed.cpu_ns && !running) missed.cpu_ns = waited - std::min(waited, sums.cpu_ns);
   const std::uint64_t cpu_ns = std::max(waited, sums.cpu_ns + missed.cpu_ns.value_or(0));
-  const bool unseen = (sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0;
-  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen ? kUnseenStores : "", missed, nullptr, std::move(beside)},
-                     cost);
+  UnseenStores unseen;
+  if ((sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0) unseen.of_allocator = kUnseenStores;
+  if ((sums.any_gaps & kOwnCalloc) != 0) unseen.by_hand = kOwnAllocator;
+  if ((sums.any_gaps & kOwnScope) != 0) unseen = {kOtherScope, kOtherScope, kOtherScope, true};
+  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen, missed, nullptr, std::move(beside)}, cost);
   tax.kernel_unknown_processes = sums.kernel_unseen;
   return tax;
 }
@@ -338,11 +351,12 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   record.tax = tax_of(sums, run, record.not_followed, cost, beside_of(seen, watch, arena, run, record.not_followed));
   record.tax.timing_changed = changes_timing(processes, record.tax);
   static_cast<Metrics&>(record.totals) = metrics_of(sums.tally);
-  // Sums of what was seen; n/a only where no process could be seen.
-  record.totals = withheld(record.totals, processes.empty() ? 0 : sums.all_gaps);
+  // Sums of what was seen; n/a only where no process could be seen, or what was seen may be attributed wrongly.
+  record.totals = withheld(record.totals, processes.empty() ? 0 : sums.all_gaps | (sums.any_gaps & kOwnScope));
   record.totals.kernel = sums.kernel.metrics(cost);
-  record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{kUnseenStores};
-  if (record.totals.zeroed_bytes) {
+  if (!record.totals.zeroed_bytes) {
+    record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{record.totals.zeroed_bytes.why()};
+  } else {
     record.totals.share_of_wall = zeroing_share_of_wall(sums.tally, processes, run.wall_ns);
     record.totals.share_of_cpu = zeroing_share_of_cpu(sums.tally, record.tax);
   }

@@ -74,14 +74,15 @@ void add_store_rows(Tax& tax, const TaxInput& input, double ns_per_byte) {
   tax.rows.push_back(known_row(Cause::kRedundant, inside.redundant_bytes, redundant_ns));
   tax.rows.push_back(
       known_row(Cause::kNeeded, inside.examined_bytes - inside.redundant_bytes, inside.user_ns - redundant_ns));
-  if (!input.stores_unseen.empty()) {
-    for (auto row = tax.rows.end() - 2; row != tax.rows.end(); ++row) {
-      set_unknown(*row, input.stores_unseen, std::nullopt);
-      if (*row->bytes == 0) row->bytes = NotAvailable{input.stores_unseen};
-    }
-  }
+  const auto set_unseen = [&](TaxRow& row, const std::string& why) {
+    if (why.empty()) return;
+    set_unknown(row, why, std::nullopt);
+    if (*row.bytes == 0 || input.unseen.attributed_wrongly) row.bytes = NotAvailable{why};
+  };
+  for (auto row = tax.rows.end() - 2; row != tax.rows.end(); ++row) set_unseen(*row, input.unseen.of_allocator);
   if (const std::uint64_t unexamined = less(inside.bytes, inside.examined_bytes); unexamined != 0) {
     tax.rows.push_back(untimed_row(Cause::kUnexamined, unexamined, 0, inside));
+    if (input.unseen.attributed_wrongly) set_unseen(tax.rows.back(), input.unseen.of_allocator);
   }
   constexpr std::pair<Cause, ZeroKind> kOthers[] = {
       {Cause::kInFree, kInFree}, {Cause::kByHand, kByHand}, {Cause::kByProgram, kCleared}};
@@ -89,6 +90,8 @@ void add_store_rows(Tax& tax, const TaxInput& input, double ns_per_byte) {
     const Stores stores = stores_of(input.sum, kind, ns_per_byte);
     if (cause != Cause::kInFree || stores.bytes != 0) {
       tax.rows.push_back(untimed_row(cause, stores.bytes, stores.user_ns, stores));
+      if (cause == Cause::kByHand) set_unseen(tax.rows.back(), input.unseen.by_hand);
+      if (cause == Cause::kByProgram) set_unseen(tax.rows.back(), input.unseen.by_program);
     }
   }
 }
