@@ -56,7 +56,8 @@ FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes, bool huge
     const std::uint32_t used = std::min<std::uint32_t>(holdings.samples_used, kFaultSamples);
     for (std::uint32_t i = 0; i < used; ++i) {
       const FaultSample& sample = holdings.samples[i];
-      if (sample.faults == 0) continue;
+      // Without a clock of CPU time there is no cost.
+      if (sample.faults == 0 || sample.cpu_ns == 0) continue;
       (is_huge(sample) ? huge : base).add(sample);
       ++cost.samples;
     }
@@ -135,6 +136,8 @@ KernelPart kernel_part(const ProcessSlot& slot, std::uint64_t sharers_faults) {
     part.why_not = "pages could not be looked at";
   } else if ((slot.gaps & kNoHoldings) != 0) {
     part.why_not = "/proc could not be read: what a process held is unknown";
+  } else if (holdings.closed == 0 && slot.ended != 0) {
+    part.why_not = "it may not ask for its own page faults (a filter of system calls)";
   } else if (holdings.closed == 0) {
     part.why_not =
         "the end of a process was not seen (it was killed, ended by a system call of its own, or still runs)";

@@ -18,6 +18,10 @@ constexpr const char* kTooManyFaults =
     "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
     "C library): too many page faults populated nothing that was seen";
 constexpr std::int64_t kEndOfTime_ns = std::numeric_limits<std::int64_t>::max();
+constexpr const char* kWithoutFaults =
+    "pages came without a page fault of its own (userfaultfd by system calls of its own, another process that wrote "
+    "to it): they may have been copied, or zeroed";
+constexpr std::uint64_t kFewFaults = 512;
 constexpr const char* kShared =
     "it has shared memory, and which of its page faults zeroed some of that memory is unknown";
 
@@ -25,6 +29,7 @@ constexpr const char* kShared =
 struct Faults {
   std::uint64_t other = 0;       ///< faults that populated no known memory
   std::uint64_t in_pieces = 0;   ///< at most, bytes that came in pieces larger than a page, beside its huge pages
+  std::uint64_t missing = 0;     ///< pages of known memory that were neither copied nor populated by a fault
   std::uint64_t explicable = 0;  ///< the most of `other` that has a reason: reads before writes, files, forks
 };
 
@@ -38,12 +43,14 @@ Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std
   const std::uint64_t known = faults_of(populated, std::min(populated, own_huge), holdings);
   Faults faults;
   faults.in_pieces = less(huge.value_or(0), own_huge);
-  faults.other = less(taken, less(known, faults.in_pieces / page_bytes()));
+  const std::uint64_t by_single_faults = less(known, faults.in_pieces / page_bytes());
+  faults.other = less(taken, by_single_faults);
+  // A copy of a page that was read from a disk took a major fault.
+  faults.missing = less(by_single_faults, taken + (holdings.copied_bytes + holdings.returned_copies) / page_bytes());
   const std::uint64_t twice = populated + 2 * (holdings.file_bytes + holdings.file_mapped_bytes);
   const std::uint64_t once = holdings.at_end_zero_bytes + holdings.returned_zero_bytes + holdings.forked_bytes +
                              holdings.at_start_bytes + holdings.shared_bytes;
-  constexpr std::uint64_t kFew = 512;
-  faults.explicable = (twice + once) / page_bytes() + kFew;
+  faults.explicable = (twice + once) / page_bytes() + kFewFaults;
   return faults;
 }
 
@@ -53,9 +60,20 @@ Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std
 void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t sharers_faults, std::uint64_t seen_bytes,
                   std::optional<std::uint64_t> huge) {
   const Faults faults = faults_beside(holdings, sharers_faults, huge);
-  const std::uint64_t most =
-      page_bytes() * faults.other + faults.in_pieces + less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
+  const std::uint64_t copies = holdings.copied_bytes + holdings.returned_copies;
+  const std::uint64_t most = page_bytes() * faults.other + faults.in_pieces +
+                             std::min<std::uint64_t>(copies, holdings.private_shared_bytes) +
+                             less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
   part.slack = huge ? std::optional(most) : std::nullopt;
+  const std::uint64_t without_faults = std::min(page_bytes() * faults.missing, part.zeroed);
+  if (huge && faults.missing > kFewFaults) {
+    part.why_not = kWithoutFaults;
+    part.zeroed -= without_faults;
+    part.refilled = less(part.refilled, without_faults);
+    part.unseen = without_faults;
+    part.slack = without_faults;
+    return;
+  }
   const std::uint64_t in_the_end = holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes +
                                    holdings.returned_bytes + holdings.returned_copies;
   const std::uint64_t missing = less(seen_bytes, in_the_end);

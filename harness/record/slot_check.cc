@@ -51,6 +51,7 @@ bool is_whole(const Holdings& holdings) {
                      holdings.shared_bytes,
                      holdings.returned_zero_bytes,
                      holdings.hugetlb_mapped_bytes,
+                     holdings.private_shared_bytes,
                      holdings.file_mapped_bytes,
                      holdings.forked_bytes,
                      holdings.collapsed_bytes,

@@ -26,13 +26,14 @@ struct Stores : ZeroRow {
 constexpr double kMostNsPerByte = 0.25;
 constexpr std::uint64_t kMostNsPerStore = 10;
 constexpr const char* kNoCpuTime = "the kernel counted no CPU time for the run";
+constexpr const char* kNoCpuClock = "the program may not read the clock of its CPU time";
 constexpr const char* kBytesOutside = "from outside, the sizes of stores are not known";
 constexpr const char* kUntimed = "stores under 64 KiB are counted, but not timed";
 
 Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
   Stores stores{sum_of(sum.zeroed[kind])};
   const ZeroCost& cost = sum.cost[kind];
-  stores.untimed = less(stores.bytes, cost.bytes);
+  stores.untimed = cost.cpu_ns == 0 ? stores.bytes : less(stores.bytes, cost.bytes);
   // The time of stores that took faults is reduced by what such faults cost elsewhere; where a fault takes 10 µs, as in
   // some virtual machines, that estimate can exceed all that they took. The time of the other stores is measured.
   const std::uint64_t with_faults_ns = less(cost.cpu_ns, cost.faultless_cpu_ns);
@@ -139,6 +140,8 @@ TaxRow returning_row(const TaxInput& input) {
     }
   }
   returning.cpu_ns = returning.at_least_cpu_ns;
+  if (*returning.bytes >= kLargeBytes && returning.at_least_cpu_ns == 0)
+    set_unknown(returning, kNoCpuClock, input.cpu_ns);
   return returning;
 }
 

@@ -310,6 +310,8 @@ struct Holdings {
   std::atomic<std::uint64_t> returned_zero_bytes;    ///< of the shared zero page: what was read and never written
   std::atomic<std::uint64_t> shared_bytes;           ///< of memory that was mapped to be shared, by parents too
   std::atomic<std::uint64_t> hugetlb_mapped_bytes;   ///< of memory in pages of hugetlbfs, by parents too
+  std::atomic<std::uint64_t> private_shared_bytes;   ///< of files of shared memory that were mapped privately, by
+                                                     ///< parents too: a fault may zero the file's page and copy it
   std::atomic<std::uint64_t> file_mapped_bytes;      ///< of files that the program mapped
   std::atomic<std::uint64_t> forked_bytes;           ///< that it held whenever it forked: a copy fault for each page
   std::atomic<std::uint64_t> collapsed_bytes;        ///< of huge pages that MADV_COLLAPSE made

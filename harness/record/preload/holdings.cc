@@ -251,7 +251,8 @@ void close_now() {
   close_memory();
   Holdings& holdings = process->holdings;
   rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
+  // A program may forbid itself to ask (seccomp); only the kernel's count is left.
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return;
   process->user_ns = in_ns(usage.ru_utime);
   process->system_ns = in_ns(usage.ru_stime);
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);

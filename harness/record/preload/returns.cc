@@ -361,7 +361,9 @@ void note_kind(AddressRange range, int flags, int fd) {
   const bool hugetlb = system == HUGETLBFS_MAGIC || (anonymous && (flags & MAP_HUGETLB) != 0);
   const std::uint64_t bytes = range.pages().bytes();
   if (hugetlb) holdings.hugetlb_mapped_bytes += bytes;
-  if ((system == TMPFS_MAGIC && !is_of_zerotax(fd)) || (!is_private && (anonymous || hugetlb))) {
+  const bool is_shared_memory = system == TMPFS_MAGIC && !is_of_zerotax(fd);
+  if (is_shared_memory && is_private) holdings.private_shared_bytes += bytes;
+  if (is_shared_memory || (!is_private && (anonymous || hugetlb))) {
     holdings.shared_bytes += bytes;
   } else if (!anonymous && !hugetlb) {
     holdings.file_mapped_bytes += bytes;

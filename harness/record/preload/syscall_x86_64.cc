@@ -1,6 +1,6 @@
 // The functions syscall and vfork of recorded programs, which may return twice (ending.cc, exec.cc).
 
-// syscall is as in the C library, except for the numbers of exit_group (231), exit (60), execve (59), execveat (322),
+// syscall is as in the C library, except for the numbers of exit_group (231), exit (60), ioctl (16), execve (59), execveat (322),
 // munmap (11), madvise (28), mmap (9), brk (12) and mremap (25).
 asm(R"(
   .pushsection .text
@@ -12,6 +12,8 @@ syscall:
   cmpq $231, %rdi
   je zerotax_watched_syscall
   cmpq $60, %rdi
+  je zerotax_watched_syscall
+  cmpq $16, %rdi
   je zerotax_watched_syscall
   cmpq $59, %rdi
   je zerotax_watched_syscall
