@@ -204,6 +204,9 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   process.lost_blocks = slot.holdings.lost_blocks;
   process.peak_live_bytes = peak_live_bytes(slot, arena);
   put_live_bounds(slot, process);
+  const Holdings& holdings = slot.holdings;
+  process.held_elsewhere_bytes =
+      known_if(holdings.closed != 0, holdings.program_mapped_bytes + holdings.image_bytes, "its end was not seen");
   for (const ThreadBlock& block : slot.threads) {
     if (block.state == BlockState::kFree) continue;
     const std::string name(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));

@@ -52,6 +52,8 @@ bool is_whole(const Holdings& holdings) {
                      holdings.returned_zero_bytes,
                      holdings.hugetlb_mapped_bytes,
                      holdings.private_shared_bytes,
+                     holdings.program_mapped_bytes,
+                     holdings.image_bytes,
                      holdings.file_mapped_bytes,
                      holdings.forked_bytes,
                      holdings.collapsed_bytes,

@@ -313,6 +313,7 @@ struct Holdings {
   std::atomic<std::uint64_t> private_shared_bytes;   ///< of files of shared memory that were mapped privately, by
                                                      ///< parents too: a fault may zero the file's page and copy it
   std::atomic<std::uint64_t> file_mapped_bytes;      ///< of files that the program mapped
+  std::atomic<std::uint64_t> program_mapped_bytes;   ///< private and anonymous, of no allocator, no stacks
   std::atomic<std::uint64_t> forked_bytes;           ///< that it held whenever it forked: a copy fault for each page
   std::atomic<std::uint64_t> collapsed_bytes;        ///< of huge pages that MADV_COLLAPSE made
   std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of collapsed_bytes: had been populated page by page
@@ -351,6 +352,7 @@ struct Holdings {
   std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
   std::uint64_t swapped_bytes;
   std::uint64_t copied_bytes;       ///< of at_end_bytes: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t image_bytes;        ///< of at_end_bytes: data without an initial value, and the stack; of no fork
   std::uint64_t hugetlb_bytes;      ///< in addition, private memory in pages of hugetlbfs
   std::uint64_t at_end_zero_bytes;  ///< in addition, of the shared zero page
   std::uint64_t file_bytes;         ///< in addition, of files and shared memory, beyond files_at_open_bytes

@@ -234,6 +234,7 @@ void close_memory() {
     file_pages = all_file_pages(made_code);
     if (made_code) note_gap(kMadeCode);
     note_shared(holdings);
+    holdings.image_bytes = zeroed_image_bytes();
   } else {
     file_pages = noted_file_pages();
   }

@@ -156,6 +156,7 @@ void open_after_fork() {
   own->gaps |= parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
   own->holdings.shared_bytes = parent->holdings.shared_bytes.load();
   own->holdings.private_shared_bytes = parent->holdings.private_shared_bytes.load();
+  own->holdings.program_mapped_bytes = parent->holdings.program_mapped_bytes.load();
   own->holdings.hugetlb_mapped_bytes = parent->holdings.hugetlb_mapped_bytes.load();
   own->holdings.large_live_bytes = parent->holdings.large_live_bytes.load();
   own->holdings.peak_large_live_bytes = static_cast<std::uint64_t>(parent->holdings.large_live_bytes.load());

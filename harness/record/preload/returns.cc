@@ -311,6 +311,9 @@ void* mremap_for(CalledFrom from, void* begin, std::size_t old_bytes, std::size_
   const auto move = [&] {
     void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
     if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
+    const bool grows = moved != MAP_FAILED && new_bytes > old_bytes;
+    if (grows && call.counts && cause_of(call.thread, from.caller) == kByProgram)
+      process->holdings.program_mapped_bytes += new_bytes - old_bytes;
     return moved;
   };
   const bool replaces = (flags & MREMAP_FIXED) != 0;
@@ -386,7 +389,9 @@ void* mmap_for(CalledFrom from, void* begin, std::size_t bytes, int rights, int 
     if (kind != kPlain) return memory;
     note_fresh(call.thread, range_of(memory, bytes));
     // Stacks come with their threads.
-    if (by_program && (flags & MAP_STACK) == 0) note_mapped(range_of(memory, bytes));
+    if (!by_program || (flags & MAP_STACK) != 0) return memory;
+    process->holdings.program_mapped_bytes += bytes;
+    note_mapped(range_of(memory, bytes));
     return memory;
   };
   if (!replaces) return mapped(original.mmap(begin, bytes, rights, flags, fd, offset));
