@@ -60,7 +60,7 @@ void holes() {
 void reuse_blocks() {
   for (int i = 0; i < 4; ++i) {
     void* const block = std::malloc(48 * kMiB);
-    fill(block, 48 * kMiB);
+    fill(block, 40 * kMiB);
     std::free(block);
   }
 }
