@@ -75,24 +75,39 @@ bool is_of_blocks_used_once(const Evidence& evidence) {
   return is_half_of(evidence.requested, evidence.fresh) && *evidence.requested < 4 * *evidence.fresh;
 }
 
+/// Bytes that the program's own memset, at least, was the first to write: other such bytes were refilled.
+Evidence::Count first_written(const Evidence& evidence) {
+  if (!evidence.by_hand_fresh || !evidence.refilled) return std::nullopt;
+  return *evidence.by_hand_fresh - std::min(*evidence.by_hand_fresh, *evidence.refilled);
+}
+
+/// Whether most memory that the allocator held was in no block.
+bool is_mostly_free(const Evidence& evidence) {
+  if (!evidence.held_peak || !evidence.held_elsewhere || !evidence.live_at_most) return false;
+  const std::uint64_t held = *evidence.held_peak - std::min(*evidence.held_peak, *evidence.held_elsewhere);
+  return *evidence.live_at_most < held / 2;
+}
+
 const std::vector<AdviceRow> kRows{
     {"fresh-by-hand", Costly::kFresh, true,
      [](const Evidence& e) {
-       return is_half_of(e.by_hand_fresh, e.fresh) && is_below_a_tenth(e.by_hand_aligned, e.by_hand);
+       return is_half_of(first_written(e), e.fresh) && is_below_a_tenth(e.by_hand_aligned, e.by_hand);
      },
      [](const Evidence& e) {
        return fmt::format(
            "replace malloc and memset by calloc, which leaves fresh memory to the kernel until it is used; the "
            "program's own memset was the first to write {} of fresh memory",
-           part_words(e.by_hand_fresh, e.fresh));
+           part_words(std::min(first_written(e), e.fresh), e.fresh));
      }},
     {"fresh-by-hand-aligned", Costly::kFresh, true,
-     [](const Evidence& e) { return is_half_of(e.by_hand_fresh, e.fresh) && is_half_of(e.by_hand_aligned, e.by_hand); },
+     [](const Evidence& e) {
+       return is_half_of(first_written(e), e.fresh) && is_half_of(e.by_hand_aligned, e.by_hand);
+     },
      [](const Evidence& e) {
        return fmt::format(
            "clear less of the aligned blocks, or take them from mmap, which gives zeros; the program's own memset was "
            "the first to write {} of fresh memory, and calloc gives no such alignment",
-           part_words(e.by_hand_fresh, e.fresh));
+           part_words(std::min(first_written(e), e.fresh), e.fresh));
      }},
     {"huge-pages-unused", Costly::kFresh, false,
      [](const Evidence& e) {
@@ -107,8 +122,7 @@ const std::vector<AdviceRow> kRows{
      }},
     {"fresh-not-reused", Costly::kFresh, false,
      [](const Evidence& e) {
-       return is_half_of(e.requested, e.fresh) && is_half_of(e.fresh, e.held_peak) && e.live_at_most &&
-              *e.live_at_most < *e.held_peak / 2;
+       return is_half_of(e.requested, e.fresh) && is_half_of(e.fresh, e.held_peak) && is_mostly_free(e);
      },
      [](const Evidence& e) {
        return kAnotherAllocator +

@@ -31,7 +31,8 @@ struct Evidence {
   Count huge_written;   ///< of huge_examined: written by the program
   Count requested;      ///< in all calls of the allocator
   Count held_peak;
-  Count live_at_least;  ///< in blocks that the program had at one time
+  Count held_elsewhere;  ///< of held_peak, at most: mapped by the program itself, its data and its stack
+  Count live_at_least;   ///< in blocks that the program had at one time
   Count live_at_most;
   Count live_in_one;      ///< of live_at_least: in the one process that had most
   Count by_hand;          ///< large stores of zeros over a block that the program just got

@@ -110,13 +110,19 @@ std::vector<const ProcessSlot*> RecordArena::processes() {
   return found;
 }
 
-std::vector<const ExecEntry*> RecordArena::execs() const {
+std::vector<const ExecEntry*> RecordArena::entries() const {
   std::vector<const ExecEntry*> found;
   if (head_ == nullptr) return found;
   const std::size_t used = std::min<std::size_t>(head_->execs_used, kExecs);
   for (std::size_t i = 0; i < used; ++i) {
     if (head_->execs[i].ready != 0) found.push_back(&head_->execs[i]);
   }
+  return found;
+}
+
+std::vector<const ExecEntry*> RecordArena::execs() const {
+  std::vector<const ExecEntry*> found = entries();
+  std::erase_if(found, [](const ExecEntry* entry) { return entry->ended != 0; });
   return found;
 }
 

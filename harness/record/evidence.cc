@@ -258,12 +258,13 @@ Evidence evidence_of(const Record& record, Costly costly) {
   evidence.requested =
       added({count_of(totals.requested_bytes), count_of(totals.malloc_bytes), count_of(totals.realloc_bytes)});
   evidence.held_peak = count_of(totals.kernel.peak_bytes);
-  evidence.live_at_least = evidence.live_at_most = 0;
+  evidence.live_at_least = evidence.live_at_most = evidence.held_elsewhere = 0;
   for (const RecordedProcess& process : record.processes) {
     const Evidence::Count exact = count_of(process.peak_live_bytes);
     const std::uint64_t at_least = exact.value_or(process.peak_live_at_least_bytes);
     *evidence.live_at_least += at_least;
     evidence.live_in_one = std::max(evidence.live_in_one.value_or(0), at_least);
+    evidence.held_elsewhere = added({evidence.held_elsewhere, count_of(process.held_elsewhere_bytes)});
     evidence.live_at_most = added({evidence.live_at_most, exact ? exact : count_of(process.peak_live_at_most_bytes)});
   }
   const Zeroing& by_hand = totals.by_hand;

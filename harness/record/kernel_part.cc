@@ -69,7 +69,8 @@ FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes, bool huge
     const std::uint32_t used = std::min<std::uint32_t>(holdings.samples_used, kFaultSamples);
     for (std::uint32_t i = 0; i < used; ++i) {
       const FaultSample& sample = holdings.samples[i];
-      if (sample.faults == 0) continue;
+      // Without a clock of CPU time there is no cost.
+      if (sample.faults == 0 || sample.cpu_ns == 0) continue;
       (is_huge(sample) ? huge : base).add(sample);
       ++cost.samples;
     }
@@ -97,6 +98,7 @@ void KernelPart::add(const KernelPart& more) {
   unlimited = unlimited || more.unlimited;
   slack = slack && more.slack ? std::optional(*slack + *more.slack) : std::nullopt;
   faults_known = faults_known && more.faults_known;
+  if (!more.why_no_faults.empty()) why_no_faults = more.why_no_faults;
   if (!more.why_not.empty()) why_not = more.why_not;
 }
 
@@ -120,7 +122,8 @@ KernelMetrics KernelPart::metrics(const FaultCost& cost) const {
   metrics.returned_bytes = value(returned);
   metrics.peak_bytes = value(peak);
   metrics.zero_fill_faults = value(faults);
-  metrics.minor_faults = known_if(faults_known, minor_faults, why_not.empty() ? kRightsChanged : why_not);
+  const std::string why_unknown = !why_not.empty() ? why_not : !why_no_faults.empty() ? why_no_faults : kRightsChanged;
+  metrics.minor_faults = known_if(faults_known, minor_faults, why_unknown);
   metrics.minor_faults_at_least = minor_faults;
   const Interval interval = returned_interval(small_returns);
   if (known() && interval.below + interval.above != 0) metrics.zeroed_interval_bytes = interval.around(all);
@@ -137,7 +140,7 @@ std::uint64_t faults_of(std::uint64_t bytes, std::uint64_t huge, const Holdings&
   return (less(bytes, huge) + holdings.collapsed_small_bytes) / page_bytes() + by_faults / huge_page_bytes();
 }
 
-KernelPart kernel_part(const ProcessSlot& slot) {
+KernelPart kernel_part(const ProcessSlot& slot, std::uint64_t sharers_faults) {
   KernelPart part;
   const Holdings& holdings = slot.holdings;
   if ((slot.gaps & kNoReturns) != 0) {
@@ -146,6 +149,8 @@ KernelPart kernel_part(const ProcessSlot& slot) {
     part.why_not = "pages could not be looked at";
   } else if ((slot.gaps & kNoHoldings) != 0) {
     part.why_not = "/proc could not be read: what a process held is unknown";
+  } else if (holdings.closed == 0 && slot.ended != 0) {
+    part.why_not = "it may not ask for its own page faults (a filter of system calls)";
   } else if (holdings.closed == 0) {
     part.why_not =
         "the end of a process was not seen (it was killed, ended by a system call of its own, or still runs)";
@@ -153,7 +158,7 @@ KernelPart kernel_part(const ProcessSlot& slot) {
   if (!part.why_not.empty()) {
     part.unlimited = true;
     part.faults_known = holdings.closed != 0;
-    part.minor_faults = less(holdings.minor_faults, holdings.own_faults);
+    part.minor_faults = less(holdings.minor_faults + sharers_faults, holdings.own_faults);
     return part;
   }
   part.returned = holdings.returned_bytes;
@@ -166,13 +171,13 @@ KernelPart kernel_part(const ProcessSlot& slot) {
   part.zeroed = less(held + part.returned, not_zeroed);
   part.refilled = std::min(part.zeroed, less(held + part.returned, part.peak));
   part.huge = std::min<std::uint64_t>(part.zeroed, holdings.huge_bytes + holdings.returned_huge_bytes);
-  part.minor_faults = less(holdings.minor_faults, holdings.own_faults);
+  part.minor_faults = less(holdings.minor_faults + sharers_faults, holdings.own_faults);
   part.faults = std::min(faults_of(part.zeroed, part.huge, holdings), part.minor_faults);
   return part;
 }
 
-std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum) {
-  const std::int64_t cpu = slot.cpu_ns - slot.cpu_at_start_ns;
+std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum, std::uint64_t sharers_ns) {
+  const std::int64_t cpu = slot.cpu_ns - slot.cpu_at_start_ns + static_cast<std::int64_t>(sharers_ns);
   std::uint64_t measured = sum.own_cpu_ns;
   for (const ZeroCost& cost : sum.cost) measured += cost.cpu_ns;
   for (const auto& causes : sum.returned) {

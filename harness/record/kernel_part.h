@@ -44,7 +44,8 @@ struct KernelPart {
   /// The most that `zeroed` may lack, if each page fault that populated no known memory had the kernel zero a page;
   /// nothing if that is unknown.
   std::optional<std::uint64_t> slack = 0;
-  bool faults_known = true;  ///< false: there were more than `minor_faults`
+  bool faults_known = true;   ///< false: there were more than `minor_faults`
+  std::string why_no_faults;  ///< where why_not is empty
 
   void add(const KernelPart& more);
   /// Whether `unseen` is too little to matter: a fiftieth of all.
@@ -55,14 +56,16 @@ struct KernelPart {
 };
 
 /// From what the process itself saw; `why_not` if it did not see its end, or not all that went back to the kernel.
-KernelPart kernel_part(const ProcessSlot& slot);
+/// `sharers_faults`: of processes that shared its memory.
+KernelPart kernel_part(const ProcessSlot& slot, std::uint64_t sharers_faults = 0);
 
 /// The page faults that populate `bytes`, of which `huge` are in huge pages. Huge pages that MADV_COLLAPSE made took no
 /// faults.
 std::uint64_t faults_of(std::uint64_t bytes, std::uint64_t huge, const Holdings& holdings);
 
-/// CPU time of a process, as far as it was looked at, but at least what was measured in it; in nanoseconds.
-std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum);
+/// CPU time of a process and of those that shared its memory, as far as it was looked at, but at least what was
+/// measured in them; in nanoseconds.
+std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum, std::uint64_t sharers_ns = 0);
 
 /// The most that processes can have held at one time: each counts with its peak from its start to its end. Memory that
 /// a child of fork shares with its parent counts once. Copies, on either side, are at most the faults that zeroed

@@ -11,6 +11,7 @@ namespace zerotax::record {
 namespace {
 
 constexpr const char* kOnlySmall = "only stores of 64 KiB and more are timed and examined, and there were none";
+constexpr const char* kNoCpuClock = "the program may not read the clock of its CPU time";
 constexpr const char* kNoPages = "the pages could not be examined: no /proc/self/pagemap";
 
 /// Whether there is nothing to examine, or it was examined.
@@ -20,12 +21,13 @@ Count redundant(const ZeroRow& row, const char* why) {
 
 Zeroing zeroing_of(const ZeroRow& row, const ZeroCost& cost) {
   const bool timed = row.bytes == 0 || cost.bytes != 0;
+  const bool has_clock = cost.bytes == 0 || cost.cpu_ns != 0;
   return {row.stores,
           row.bytes,
           redundant(row, cost.bytes == 0 ? kOnlySmall : kNoPages),
           row.examined_bytes,
           known_if(timed, cost.ns, kOnlySmall),
-          known_if(timed, cost.cpu_ns, kOnlySmall),
+          known_if(timed && has_clock, cost.cpu_ns, has_clock ? kOnlySmall : kNoCpuClock),
           known_if(timed, cost.faults, kOnlySmall),
           cost.bytes};
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 
 #include "base/printable.h"
 #include "os/program_file.h"
@@ -60,8 +62,9 @@ void add(std::vector<NotFollowed>& rows, NotFollowed missed) {
 }
 
 /// A process that the kernel counted, and what it recorded last; nothing if that is all of it.
+/// `shared`: what it used while it shared the memory of another.
 std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessSlot* slot, const RecordArena& arena,
-                                     const Count& all_faults) {
+                                     const Count& all_faults, const SharerUse& shared) {
   const bool exec = !counts.execs.empty();
   const bool closed = slot != nullptr && slot->holdings.closed != 0;
   // One that ended since is recorded, but may have started others that nobody counted.
@@ -78,11 +81,11 @@ std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessS
     missed.reason = why_missed(*entry);
   }
   if (slot == nullptr && is_damaged(arena, counts.pid)) missed.reason = kDamaged;
-  const std::uint64_t recorded = slot == nullptr ? 0
+  const std::uint64_t recorded = slot == nullptr ? shared.faults
                                  : closed        ? slot->holdings.minor_faults
                                                  : slot->holdings.faults_at_open;
   if (all_faults) missed.minor_faults = less(*all_faults, recorded);
-  const auto recorded_ns = slot == nullptr ? 0 : static_cast<std::uint64_t>(slot->cpu_ns);
+  const auto recorded_ns = slot == nullptr ? shared.cpu_ns : static_cast<std::uint64_t>(slot->cpu_ns);
   if (!ended_since && !counts.rights_changed && (counts.minor_faults || counts.cpu_ns != 0))
     missed.cpu_ns = less(counts.cpu_ns, recorded_ns);
   return missed;
@@ -100,8 +103,9 @@ NotRecorded not_recorded(const std::vector<NotFollowed>& rows) {
   return all;
 }
 
-std::vector<NotFollowed> not_followed(const std::vector<const ProcessSlot*>& processes, const RecordArena& arena,
-                                      const ForegroundResult& run, const RunWatch* watch) {
+std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& arena, const ForegroundResult& run,
+                                      const RunWatch* watch) {
+  const std::vector<const ProcessSlot*>& processes = seen.processes();
   std::vector<NotFollowed> rows;
   const bool counted = watch != nullptr && watch->counted();
   for (const DamagedSlot& slot : arena.damaged()) {
@@ -123,13 +127,23 @@ std::vector<NotFollowed> not_followed(const std::vector<const ProcessSlot*>& pro
     const ProcessSlot*& known = last[watch->counts(*slot)];
     if (known == nullptr || known->started_ns < slot->started_ns) known = slot;
   }
+  // Those that did all they did in the memory of another are recorded there.
+  std::set<const ProcessCounts*> sharers;
+  for (const ProcessSlot* slot : processes) {
+    for (const ProcessCounts* each : seen.sharers(*slot).unreported) {
+      if (each->ended) sharers.insert(each);
+    }
+  }
   for (const ProcessCounts& counts : watch->processes()) {
+    const auto shared = seen.shared_use(counts.pid, counts.began_ns, std::numeric_limits<std::int64_t>::max());
+    if (sharers.contains(&counts) || (shared && counts.execs.empty() && counts.ended)) continue;
     // Of the first one the kernel counts from its exec on, and its own count begins before.
     Count all_faults = kNone;
     if (watch->exact() && counts.minor_faults && !counts.rights_changed) all_faults = *counts.minor_faults;
     if (counts.pid == run.pid && run.minor_faults) all_faults = *run.minor_faults;
     const auto found = last.find(&counts);
-    if (auto missed = missed_of(counts, found != last.end() ? found->second : nullptr, arena, all_faults)) {
+    if (auto missed = missed_of(counts, found != last.end() ? found->second : nullptr, arena, all_faults,
+                                shared.value_or(SharerUse{}))) {
       add(rows, std::move(*missed));
     }
   }

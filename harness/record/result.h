@@ -233,6 +233,7 @@ struct RecordedProcess {
   /// Bounds of peak_live_bytes, in requested bytes. Not in the document.
   std::uint64_t peak_live_at_least_bytes = 0;
   Count peak_live_at_most_bytes;
+  Count held_elsewhere_bytes;  ///< of the peak, at most, outside allocators. Not in the document.
   std::vector<RecordedThread> threads;
 };
 

@@ -75,6 +75,13 @@ constexpr std::pair<Gap, const char*> kGaps[] = {
     {kMadeCode, "it made code in memory (JIT), whose stores of zeros cannot be seen"},
 };
 
+void withhold(Zeroing& zeroing, const char* why) {
+  for (Count Zeroing::*zeroed : {&Zeroing::zeroing_stores, &Zeroing::zeroed_bytes, &Zeroing::redundant_zeroed_bytes,
+                                 &Zeroing::zero_ns, &Zeroing::zero_cpu_ns, &Zeroing::zero_faults}) {
+    zeroing.*zeroed = NotAvailable{why};
+  }
+}
+
 /// Makes the metrics that the gaps leave unmeasured n/a, not 0: the gaps of a process, or those that all have.
 template <typename M>
 M withheld(M metrics, std::uint32_t gaps) {
@@ -85,11 +92,15 @@ M withheld(M metrics, std::uint32_t gaps) {
       metrics.*calls = NotAvailable{(gaps & kOwnCalloc) != 0 ? kOwnAllocator : kOtherScope};
     }
   }
-  if ((gaps & (kOwnCalloc | kNoLibcSlots)) != 0 && metrics.zeroed_bytes == std::uint64_t{0}) {
-    for (Count Zeroing::*zeroed : {&Zeroing::zeroing_stores, &Zeroing::zeroed_bytes, &Zeroing::redundant_zeroed_bytes,
-                                   &Zeroing::zero_ns, &Zeroing::zero_cpu_ns, &Zeroing::zero_faults}) {
-      metrics.*zeroed = NotAvailable{kUnseenStores};
-    }
+  const auto withhold_if_none = [&](Zeroing& zeroing, std::uint32_t by, const char* why) {
+    if ((gaps & by) != 0 && zeroing.zeroed_bytes == std::uint64_t{0}) withhold(zeroing, why);
+  };
+  withhold_if_none(metrics, kOwnCalloc | kNoLibcSlots, kUnseenStores);
+  withhold_if_none(metrics.by_hand, kOwnCalloc, kOwnAllocator);
+  if ((gaps & kOwnScope) == 0) return metrics;
+  // What a calloc of that scope clears looks like the program's own.
+  for (Zeroing* zeroing : {static_cast<Zeroing*>(&metrics), &metrics.by_hand, &metrics.by_program, &metrics.in_free}) {
+    withhold(*zeroing, kOtherScope);
   }
   return metrics;
 }
@@ -186,11 +197,16 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   for (const auto& [gap, words] : kGaps) {
     if ((slot.gaps & gap) != 0) process.gaps.emplace_back(words);
   }
+  const SeenRun::Sharers& sharers = seen.sharers(slot);
+  if (!sharers.faults_known || !sharers.bytes_known) process.gaps.emplace_back(kUnseenSharers);
   process.figures = withheld(metrics_of(tally_of(slot)), slot.gaps);
   process.kernel = seen.kernel(slot).metrics(cost);
   process.lost_blocks = slot.holdings.lost_blocks;
   process.peak_live_bytes = peak_live_bytes(slot, arena);
   put_live_bounds(slot, process);
+  const Holdings& holdings = slot.holdings;
+  process.held_elsewhere_bytes =
+      known_if(holdings.closed != 0, holdings.program_mapped_bytes + holdings.image_bytes, "its end was not seen");
   for (const ThreadBlock& block : slot.threads) {
     if (block.state == BlockState::kFree) continue;
     const std::string name(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));
@@ -246,15 +262,16 @@ Count zero_page_bytes(const std::vector<const ProcessSlot*>& processes) {
 
 /// CPU time of processes after their books were closed, when the kernel takes their memory back. A process that nobody
 /// waited for makes the result smaller: its own record counts it, and `waited` does not.
-Count exit_ns(const std::vector<const ProcessSlot*>& processes, std::uint64_t waited,
-              const std::vector<NotFollowed>& missed) {
+Count exit_ns(const SeenRun& seen, std::uint64_t waited, const std::vector<NotFollowed>& missed) {
   if (!missed.empty()) return NotAvailable{"not all programs of the run recorded their end"};
   std::map<std::int32_t, const ProcessSlot*> last;
-  for (const ProcessSlot* slot : processes) {
+  std::uint64_t until_end = 0;
+  for (const ProcessSlot* slot : seen.processes()) {
+    if (!seen.sharers(*slot).faults_known) return NotAvailable{kUnseenSharers};
+    until_end += seen.sharers(*slot).cpu_ns;
     const ProcessSlot*& known = last[slot->pid];
     if (known == nullptr || slot->started_ns > known->started_ns) known = slot;
   }
-  std::uint64_t until_end = 0;
   for (const auto& [pid, slot] : last) {
     if (slot->holdings.closed == 0) return NotAvailable{"the end of a process was not seen"};
     until_end += static_cast<std::uint64_t>(std::max<std::int64_t>(0, slot->cpu_ns));
@@ -291,7 +308,7 @@ std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, con
   return {{Beside::kSharedMemory, most_shared_bytes(seen, watch, arena), {}},
           {Beside::kZeroPages, zero_page_bytes(processes), {}},
           copied_in_fork(processes),
-          {Beside::kExit, {}, exit_ns(processes, waited, missed)},
+          {Beside::kExit, {}, exit_ns(seen, waited, missed)},
           {Beside::kThrottled, {}, throttled}};
 }
 
@@ -304,9 +321,11 @@ Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotF
   // The recorded processes used part of that time, the others the rest.
   if (!missed.cpu_ns && !running) missed.cpu_ns = waited - std::min(waited, sums.cpu_ns);
   const std::uint64_t cpu_ns = std::max(waited, sums.cpu_ns + missed.cpu_ns.value_or(0));
-  const bool unseen = (sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0;
-  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen ? kUnseenStores : "", missed, nullptr, std::move(beside)},
-                     cost);
+  UnseenStores unseen;
+  if ((sums.any_gaps & (kOwnCalloc | kNoLibcSlots)) != 0) unseen.of_allocator = kUnseenStores;
+  if ((sums.any_gaps & kOwnCalloc) != 0) unseen.by_hand = kOwnAllocator;
+  if ((sums.any_gaps & kOwnScope) != 0) unseen = {kOtherScope, kOtherScope, kOtherScope, true};
+  Tax tax = make_tax({sums.tally, sums.kernel, cpu_ns, unseen, missed, nullptr, std::move(beside)}, cost);
   tax.kernel_unknown_processes = sums.kernel_unseen;
   return tax;
 }
@@ -331,15 +350,16 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   if (run.signal != 0) record.run.signal = signal_name(run.signal);
   // As early as can be: whether they still run is asked here.
   for (const ProcessSlot* slot : processes) record.processes.push_back(process_of(*slot, seen, arena, run, cost));
-  record.not_followed = not_followed(processes, arena, run, watch);
+  record.not_followed = not_followed(seen, arena, run, watch);
   record.tax = tax_of(sums, run, record.not_followed, cost, beside_of(seen, watch, arena, run, record.not_followed));
   record.tax.timing_changed = changes_timing(processes, record.tax);
   static_cast<Metrics&>(record.totals) = metrics_of(sums.tally);
-  // Sums of what was seen; n/a only where no process could be seen.
-  record.totals = withheld(record.totals, processes.empty() ? 0 : sums.all_gaps);
+  // Sums of what was seen; n/a only where no process could be seen, or what was seen may be attributed wrongly.
+  record.totals = withheld(record.totals, processes.empty() ? 0 : sums.all_gaps | (sums.any_gaps & kOwnScope));
   record.totals.kernel = sums.kernel.metrics(cost);
-  record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{kUnseenStores};
-  if (record.totals.zeroed_bytes) {
+  if (!record.totals.zeroed_bytes) {
+    record.totals.share_of_wall = record.totals.share_of_cpu = NotAvailable{record.totals.zeroed_bytes.why()};
+  } else {
     record.totals.share_of_wall = zeroing_share_of_wall(sums.tally, processes, run.wall_ns);
     record.totals.share_of_cpu = zeroing_share_of_cpu(sums.tally, record.tax);
   }

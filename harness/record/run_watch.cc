@@ -209,6 +209,7 @@ void RunWatch::note(const TaskEvent& event) {
     return;
   }
   counted.ended = !counted.rights_changed;
+  counted.ended_ns = event.time_ns;
   if (event.kind == TaskEvent::Kind::kCounts) {
     counted.minor_faults = counted.minor_faults.value_or(0) + event.minor_faults;
     counted.cpu_ns += event.cpu_ns;

@@ -12,9 +12,23 @@
 
 namespace zerotax::record {
 
+/// Why what a process and its sharers used is unknown.
+inline constexpr const char* kUnseenSharers =
+    "a process that shared its memory (vfork, CLONE_VM) ended unseen, or still runs: what that process used and "
+    "populated is unknown";
+
 /// A recorded run as it was seen from within and from outside.
 class SeenRun {
  public:
+  /// Processes that shared the memory of one (vfork, clone with CLONE_VM): what they used counts as that one's own.
+  struct Sharers {
+    std::uint64_t faults = 0;
+    std::uint64_t cpu_ns = 0;
+    bool bytes_known = true;                       ///< all had left its memory when its books were closed
+    bool faults_known = true;                      ///< the use of all of them is in `faults` and `cpu_ns`
+    std::vector<const ProcessCounts*> unreported;  ///< processes whose use only the kernel knew
+  };
+
   SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch);
 
   [[nodiscard]] const std::vector<const ProcessSlot*>& processes() const { return processes_; }
@@ -24,10 +38,14 @@ class SeenRun {
   [[nodiscard]] const KernelPart& kernel(const ProcessSlot& slot) const { return kernel_.at(&slot); }
   /// The process's PID here; 0 if that is unknown.
   [[nodiscard]] pid_t pid(const ProcessSlot& slot) const { return watch_ != nullptr ? watch_->pid(slot) : slot.pid; }
+  [[nodiscard]] const Sharers& sharers(const ProcessSlot& slot) const { return sharers_.at(&slot); }
+  /// What a process used while it shared the memory of another, which counts it; nothing if it never ended to do so.
+  [[nodiscard]] std::optional<SharerUse> shared_use(pid_t pid, std::int64_t since_ns, std::int64_t until_ns) const;
   /// CPU time of a process, as far as it was seen; in nanoseconds. `sum`: of its threads.
   [[nodiscard]] std::uint64_t cpu_ns(const ProcessSlot& slot, const Tally& sum) const;
 
  private:
+  [[nodiscard]] Sharers sharers_of(const ProcessSlot& slot) const;
   [[nodiscard]] KernelPart kernel_of(const ProcessSlot& slot) const;
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const {
     return watch_ != nullptr ? watch_->counts(slot) : nullptr;
@@ -39,17 +57,19 @@ class SeenRun {
   [[nodiscard]] std::optional<std::uint64_t> faults_by_the_end(const ProcessSlot& slot) const;
   [[nodiscard]] bool is_last(const ProcessSlot& slot) const;
 
+  const RecordArena& arena_;
   const RunWatch* watch_;
   std::vector<const ProcessSlot*> processes_;
   const ForegroundResult& run_;
+  std::map<const ProcessSlot*, Sharers> sharers_;
   std::map<const ProcessSlot*, KernelPart> kernel_;
 };
 
 /// The programs that ran and recorded nothing, a row for each program and reason: every process that the kernel
 /// counted, and whose last program left no recording; where it did not count, those that recorded processes were about
 /// to become, or started.
-std::vector<NotFollowed> not_followed(const std::vector<const ProcessSlot*>& processes, const RecordArena& arena,
-                                      const ForegroundResult& run, const RunWatch* watch);
+std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& arena, const ForegroundResult& run,
+                                      const RunWatch* watch);
 
 /// What they used together.
 NotRecorded not_recorded(const std::vector<NotFollowed>& rows);

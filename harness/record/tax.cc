@@ -26,13 +26,14 @@ struct Stores : ZeroRow {
 constexpr double kMostNsPerByte = 0.25;
 constexpr std::uint64_t kMostNsPerStore = 10;
 constexpr const char* kNoCpuTime = "the kernel counted no CPU time for the run";
+constexpr const char* kNoCpuClock = "the program may not read the clock of its CPU time";
 constexpr const char* kBytesOutside = "from outside, the sizes of stores are not known";
 constexpr const char* kUntimed = "stores under 64 KiB are counted, but not timed";
 
 Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
   Stores stores{sum_of(sum.zeroed[kind])};
   const ZeroCost& cost = sum.cost[kind];
-  stores.untimed = less(stores.bytes, cost.bytes);
+  stores.untimed = cost.cpu_ns == 0 ? stores.bytes : less(stores.bytes, cost.bytes);
   // The time of stores that took faults is reduced by what such faults cost elsewhere; where a fault takes 10 µs, as in
   // some virtual machines, that estimate can exceed all that they took. The time of the other stores is measured.
   const std::uint64_t with_faults_ns = less(cost.cpu_ns, cost.faultless_cpu_ns);
@@ -74,14 +75,15 @@ void add_store_rows(Tax& tax, const TaxInput& input, double ns_per_byte) {
   tax.rows.push_back(known_row(Cause::kRedundant, inside.redundant_bytes, redundant_ns));
   tax.rows.push_back(
       known_row(Cause::kNeeded, inside.examined_bytes - inside.redundant_bytes, inside.user_ns - redundant_ns));
-  if (!input.stores_unseen.empty()) {
-    for (auto row = tax.rows.end() - 2; row != tax.rows.end(); ++row) {
-      set_unknown(*row, input.stores_unseen, std::nullopt);
-      if (*row->bytes == 0) row->bytes = NotAvailable{input.stores_unseen};
-    }
-  }
+  const auto set_unseen = [&](TaxRow& row, const std::string& why) {
+    if (why.empty()) return;
+    set_unknown(row, why, std::nullopt);
+    if (*row.bytes == 0 || input.unseen.attributed_wrongly) row.bytes = NotAvailable{why};
+  };
+  for (auto row = tax.rows.end() - 2; row != tax.rows.end(); ++row) set_unseen(*row, input.unseen.of_allocator);
   if (const std::uint64_t unexamined = less(inside.bytes, inside.examined_bytes); unexamined != 0) {
     tax.rows.push_back(untimed_row(Cause::kUnexamined, unexamined, 0, inside));
+    if (input.unseen.attributed_wrongly) set_unseen(tax.rows.back(), input.unseen.of_allocator);
   }
   constexpr std::pair<Cause, ZeroKind> kOthers[] = {
       {Cause::kInFree, kInFree}, {Cause::kByHand, kByHand}, {Cause::kByProgram, kCleared}};
@@ -89,6 +91,8 @@ void add_store_rows(Tax& tax, const TaxInput& input, double ns_per_byte) {
     const Stores stores = stores_of(input.sum, kind, ns_per_byte);
     if (cause != Cause::kInFree || stores.bytes != 0) {
       tax.rows.push_back(untimed_row(cause, stores.bytes, stores.user_ns, stores));
+      if (cause == Cause::kByHand) set_unseen(tax.rows.back(), input.unseen.by_hand);
+      if (cause == Cause::kByProgram) set_unseen(tax.rows.back(), input.unseen.by_program);
     }
   }
 }
@@ -136,6 +140,8 @@ TaxRow returning_row(const TaxInput& input) {
     }
   }
   returning.cpu_ns = returning.at_least_cpu_ns;
+  if (*returning.bytes >= kLargeBytes && returning.at_least_cpu_ns == 0)
+    set_unknown(returning, kNoCpuClock, input.cpu_ns);
   return returning;
 }
 

@@ -26,6 +26,7 @@ Evidence fresh() {
   evidence.huge = evidence.huge_examined = evidence.huge_written = 0;
   evidence.requested = 260 * kMiB;
   evidence.held_peak = 257 * kMiB;
+  evidence.held_elsewhere = kMiB;
   evidence.live_at_least = evidence.live_at_most = 255 * kMiB;
   evidence.by_hand = evidence.by_hand_fresh = evidence.by_hand_aligned = 0;
   return evidence;
@@ -106,6 +107,11 @@ std::vector<Pair> pairs() {
       // Holes between over-aligned blocks, which no block fits; stacks and mappings, which are no blocks.
       {"fresh-not-reused", with(fresh(), [](Evidence& e) { e.live_at_least = e.live_at_most = 4 * kMiB; }),
        [](Evidence& e) { e.requested = 10 * kMiB; }, "none"},
+      // Memory that the program maps itself, beside blocks that it frees.
+      {"fresh-not-reused", with(fresh(), [](Evidence& e) { e.live_at_least = e.live_at_most = 4 * kMiB; }),
+       [](Evidence& e) { e.held_elsewhere = 250 * kMiB; }, "none"},
+      // A buffer that goes back and comes again: most of what memset populates is not fresh.
+      {"fresh-by-hand", with(fresh(), clears_by_hand), [](Evidence& e) { e.refilled = 240 * kMiB; }, "fresh-held"},
       // Threads that use their buffers again and again: they need all that they hold at one time.
       {"fresh-held", fresh(), [](Evidence& e) { e.requested = 5000 * kMiB; }, "none"},
       // The user wanted a trim of memory that nobody needs again.

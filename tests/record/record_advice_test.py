@@ -47,6 +47,12 @@ def test_blocks_that_are_all_freed_are_not_allocated_less():
     assert re.search(r"at most [0-9.]+ MiB of [0-9.]+ MiB that it held", advice), advice
 
 
+@pytest.mark.parametrize("way", ["mapping", "data"])
+def test_memory_outside_the_allocator_is_no_fault_of_the_allocator(way):
+    advice = advice_of(way, **KEEPS)
+    assert "another allocator" not in advice, advice
+
+
 def test_a_setting_is_named_with_the_trims_that_it_does_not_end():
     assert "names malloc_trim, whose calls return memory in spite of the setting" in advice_of("refills")
 

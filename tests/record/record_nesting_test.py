@@ -68,6 +68,15 @@ def test_calls_of_a_library_in_a_scope_of_its_own_are_not_claimed(way):
     assert found.status == 0, found.err
     for key in ("malloc_calls", "calloc_calls", "free_calls"):
         assert is_na(found.totals[key]) and "scope of its own" in found.totals[key]["na"]
+    # A store that nobody saw is not 0 bytes.
+    for rows in (found.totals, found.totals["by_hand"], found.totals["by_program"], found.totals["in_free"]):
+        for key in ("zeroing_stores", "zeroed_bytes", "zero_faults"):
+            assert "scope of its own" in rows[key]["na"]
+    for row in found.json["tax"]["rows"]:
+        if row["cause"] in ("redundant", "needed", "by_hand", "by_program"):
+            assert "scope of its own" in row["bytes"]["na"] and "scope of its own" in row["cpu_ns"]["na"], row
+    assert "malloc+memset n/a n/a n/a n/a" in " ".join(found.text.split())
+    assert is_na(found.json["tax"]["share_of_cpu"]) and "Nothing to gain" not in found.text
     assert "RTLD_DEEPBIND or dlmopen" in " ".join(found.text.split())
 
 

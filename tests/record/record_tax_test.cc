@@ -181,9 +181,9 @@ TEST(RecordTax, NothingToGainIsSaidOnlyWhereEverythingIsKnown) {
   KernelPart small = large;
   small.unseen = 4096;
   EXPECT_TRUE(says_nothing_to_gain(make_tax({nothing, small, 1'000'000'000}, {0.5, {}, 1, ""})));
-  EXPECT_FALSE(says_nothing_to_gain(make_tax({nothing, {}, 1'000'000'000, "not seen"}, {0.5, {}, 1, ""})));
+  EXPECT_FALSE(says_nothing_to_gain(make_tax({nothing, {}, 1'000'000'000, {"not seen"}}, {0.5, {}, 1, ""})));
   const NotRecorded missed{1, 5000, 500'000'000};
-  const Tax without = make_tax({nothing, {}, 1'000'000'000, "", missed}, {0.5, {}, 1, ""});
+  const Tax without = make_tax({nothing, {}, 1'000'000'000, {}, missed}, {0.5, {}, 1, ""});
   EXPECT_EQ(without.cpu_ns, 500'000'000U) << "what was not recorded is in no denominator";
   EXPECT_FALSE(says_nothing_to_gain(without));
 }
@@ -210,7 +210,7 @@ Tax sampled_tax(std::uint64_t share, std::uint64_t least, std::uint64_t most, co
     times.zero_fills.reset();
     times.returning = times.stores = NotAvailable{too_few};
   }
-  return make_tax({nothing, {}, 1'000'000'000, "", {}, &times}, {0.5, {}, 1, ""});
+  return make_tax({nothing, {}, 1'000'000'000, {}, {}, &times}, {0.5, {}, 1, ""});
 }
 
 bool says_no_verdict(const Tax& tax) {
@@ -262,7 +262,7 @@ TEST(RecordTax, WhatIsBesideZeroingIsNoticedFromOnePercentOn) {
   KernelPart part = refilling();
   part.peak = 99 * kMiB;
   const auto noticed = [&](BesideRow row) {
-    return make_tax({nothing, part, 1'000'000'000, "", {}, nullptr, {std::move(row)}}, {0.5, {}, 1, ""})
+    return make_tax({nothing, part, 1'000'000'000, {}, {}, nullptr, {std::move(row)}}, {0.5, {}, 1, ""})
         .beside->front()
         .noticed;
   };

@@ -26,6 +26,10 @@ OTHERWISE = {
     "threads": (ALL * 0.98, ALL * 0.975),
     "generations": (ALL, 0),
     "mremap": (ALL, 0),
+    "memfd-private": (ALL, 0),
+    "uffd-number": (40 * MIB, 0),
+    "uffd-instruction": (40 * MIB, 0),
+    "none": (0, 0),
     "writev": (ALL, 0),
 }
 
@@ -47,12 +51,13 @@ def check_kernel(found, all_bytes, again):
 
 # The count is a number if the recorder can see everything. A process that writes to the memory of another process takes
 # page faults that populate none of its own memory.
-UNKNOWN = ("out-of-time", "killed-from-thread", "crash-in-handler", "child-killed", "shared", "writev")
+UNKNOWN = ("out-of-time", "killed-from-thread", "crash-in-handler", "child-killed", "shared", "writev",
+           "memfd-private", "uffd-instruction", "no-usage")
 # These have tests of their own.
-APART = ("stop", "daemon", "instruction")
+APART = ("stop", "daemon", "instruction", "none", "sharer-survives")
 # One of each kind: nothing awkward, an end, a thread, another program, a child, memory that moves, what stays unknown.
 SHORT = ("fill", "raw-exit", "killed-from-thread", "exec-from-thread", "vfork", "clone", "mremap", "mremap-over",
-         "out-of-time")
+         "out-of-time", "memfd-private", "uffd-number", "uffd-instruction", "no-usage", "strict-seccomp")
 
 
 @pytest.mark.parametrize("way", mostly_long([w for w in WAYS if w not in APART], SHORT, "another way to be awkward"))
@@ -60,8 +65,50 @@ def test_what_the_kernel_zeroed_is_right_or_not_claimed(way):
     found = record(ZEROED, way)
     if found.status == 77:
         pytest.skip("not permitted here")
+    assert found.status == 0 or way in UNKNOWN or way == "killed-from-thread"
     check_kernel(found, *OTHERWISE.get(way, (ALL, AGAIN)))
     assert way in UNKNOWN or not is_na(found.totals["kernel"]["zeroed_bytes"])
+
+
+@pytest.mark.parametrize("way", ["sharer", "sharer-killed", "sharer-exec", "sharer-vfork", "vfork"])
+def test_faults_and_time_of_a_process_that_shares_memory_are_counted_with_its_bytes(way):
+    plain, found = record(ZEROED, "fill"), record(ZEROED, way)
+    assert found.status == 0
+    check_kernel(found, ALL, AGAIN)
+    kernel, tax = found.totals["kernel"], found.json["tax"]
+    if way == "sharer-killed" and is_na(kernel["minor_faults"]):
+        assert "shared its memory" in kernel["minor_faults"]["na"]  # this kernel does not count for this user
+        return
+    few = SLACK // PAGE
+    for key in ("minor_faults", "zero_fill_faults"):
+        assert kernel[key] == pytest.approx(plain.totals["kernel"][key], abs=few), key
+    assert kernel["zero_fill_faults"] >= ALL // PAGE and tax["other_faults"]["faults"] < few
+    # Each share is one of the time that the kernel counted.
+    run = found.json["run"]
+    assert tax["cpu_ns"] + tax["recorder_cpu_ns"] >= run["user_ns"] + run["system_ns"]
+    assert found.json["not_followed"] == [] and tax["not_recorded"]["processes"] == 0
+
+
+def test_times_without_a_clock_are_unknown_and_not_0():
+    found = record(ZEROED, "no-clock")
+    if found.status == 77:
+        pytest.skip("not permitted here")
+    check_kernel(found, ALL, AGAIN)
+    tax = found.json["tax"]
+    assert tax["fault_cost"]["measured_in"] == "zerotax, after the run" and tax["fault_cost"]["samples"] == 0
+    [returning] = [row for row in tax["rows"] if row["cause"] == "returning"]
+    assert returning["bytes"] >= AGAIN and "clock" in returning["cpu_ns"]["na"]
+    assert tax["zeroing_at_least_cpu_ns"] > 0
+
+
+def test_a_process_that_shares_memory_and_outlives_the_program_makes_it_unknown():
+    found = record(ZEROED, "sharer-survives")
+    kernel = found.totals["kernel"]
+    assert is_na(kernel["zeroed_bytes"]) and is_na(kernel["zeroed_at_most_bytes"]) and is_na(kernel["minor_faults"])
+    [process] = found.processes("zeroed")
+    assert any("shared its memory" in gap for gap in process["gaps"])
+    assert "shared its memory (vfork, CLONE_VM) ended unseen, or still runs" in " ".join(found.text.split())
+    assert "Nothing to gain" not in found.text
 
 
 def test_memory_that_went_back_by_its_own_system_calls_is_not_passed_over():

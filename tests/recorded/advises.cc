@@ -56,6 +56,26 @@ void holes() {
   }
 }
 
+/// Blocks that are freed and used again, beside more memory that the allocator has no part in.
+void reuse_blocks() {
+  for (int i = 0; i < 4; ++i) {
+    void* const block = std::malloc(48 * kMiB);
+    fill(block, 40 * kMiB);
+    std::free(block);
+  }
+}
+
+void reuse_beside_mapping() {
+  fill(::mmap(nullptr, 128 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 128 * kMiB);
+  reuse_blocks();
+}
+
+void reuse_beside_data() {
+  static char data[128 * kMiB];
+  fill(&data[0], sizeof data);
+  reuse_blocks();
+}
+
 void hold() {
   for (int i = 0; i < 128; ++i) {
     void* const block = std::malloc(kMiB);
@@ -182,6 +202,8 @@ int main(int argc, char** argv) {
   if (is("read")) read_buffer();
   if (is("holes")) holes();
   if (is("hold")) hold();
+  if (is("mapping")) reuse_beside_mapping();
+  if (is("data")) reuse_beside_data();
   if (is("buffers")) buffers();
   if (is("trims")) trim(20);
   if (is("trims-once")) trim(1);

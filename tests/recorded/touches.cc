@@ -1,7 +1,7 @@
 // Writes one page of each block: touches HOW COUNT BYTES. HOW is exit (the blocks are kept to the end), kill (like
-// exit, but SIGKILL ends the program), late (like kill, after 300 ms), map (like late, with anonymous mappings), more
-// (then 400,000 small calls follow) or threads (a thread for each block allocates, writes and frees it, eight at a
-// time).
+// exit, but SIGKILL ends the program), late (like kill, after 300 ms), map (like late, with anonymous mappings), alone
+// (like late, but the main thread ends at once, and another one waits), more (then 400,000 small calls follow) or
+// threads (a thread for each block allocates, writes and frees it, eight at a time).
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,6 +31,13 @@ void* in_thread(void* /*nothing*/) {
   return nullptr;
 }
 
+void* wait_and_kill(void* /*nothing*/) {
+  const timespec while_{0, 300'000'000};
+  ::nanosleep(&while_, nullptr);
+  ::kill(::getpid(), SIGKILL);
+  return nullptr;
+}
+
 void run_threads(long count) {
   constexpr int kAtOnce = 8;
   for (long i = 0; i < count; i += kAtOnce) {
@@ -52,9 +59,13 @@ int main(int count, char** words) {
     touched(is("map") ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                       : std::malloc(bytes));
   }
-  const timespec while_{0, 300'000'000};
-  if (is("late") || is("map")) ::nanosleep(&while_, nullptr);
-  if (is("kill") || is("late") || is("map")) ::kill(::getpid(), SIGKILL);
+  if (is("alone")) {
+    pthread_t other{};
+    ::pthread_create(&other, nullptr, wait_and_kill, nullptr);
+    ::pthread_exit(nullptr);
+  }
+  if (is("late") || is("map")) wait_and_kill(nullptr);
+  if (is("kill")) ::kill(::getpid(), SIGKILL);
   for (long i = 0; is("more") && i < 200'000; ++i) {
     void* const block = std::malloc(24);
     escape(block);

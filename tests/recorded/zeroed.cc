@@ -3,9 +3,13 @@
 // become, so 40 MiB of these are fresh and 80 MiB are refilled.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -15,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -223,6 +228,67 @@ int by_shared_memory() {
   return 0;
 }
 
+/// A write to a page of a private mapping has the kernel zero the file's page and copy it.
+int by_private_memfd() {
+  const int file = static_cast<int>(::syscall(SYS_memfd_create, "memory", MFD_CLOEXEC));
+  if (::ftruncate(file, kBlocks * kBytes) != 0) return 8;
+  write_pages(map(kBlocks * kBytes, MAP_PRIVATE, file), kBlocks * kBytes);
+  return 0;
+}
+
+/// Copies one block over another, unpopulated one. Only the first block is zeroed.
+template <typename Control>
+int by_userfault_copy(Control control) {
+  char* from = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
+  write_pages(from, kBytes);
+  char* to = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
+  constexpr int kUserModeOnly = 1;  // UFFD_USER_MODE_ONLY
+  const int fd = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly));
+  uffdio_api api{UFFD_API, 0, 0};
+  uffdio_register range{{reinterpret_cast<std::uintptr_t>(to), kBytes}, UFFDIO_REGISTER_MODE_MISSING, 0};
+  if (fd < 0 || ::ioctl(fd, UFFDIO_API, &api) != 0 || ::ioctl(fd, UFFDIO_REGISTER, &range) != 0) return 77;
+  uffdio_copy copy{reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from), kBytes, 0, 0};
+  control(fd, reinterpret_cast<long>(&copy));
+  return copy.copy == static_cast<std::int64_t>(kBytes) ? 0 : 8;
+}
+
+int by_userfault_number() {
+  return by_userfault_copy([](int fd, long copy) { ::syscall(SYS_ioctl, fd, UFFDIO_COPY, copy); });
+}
+
+int by_userfault_instruction() {
+  return by_userfault_copy(
+      [](int fd, long copy) { instructions::system_call(SYS_ioctl, fd, static_cast<long>(UFFDIO_COPY), copy); });
+}
+
+/// The program may make all system calls but these, which fail.
+template <std::size_t N>
+int without_calls(const std::uint32_t (&numbers)[N]) {
+  sock_filter filter[2 * N + 2];
+  filter[0] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);  // seccomp_data::nr
+  for (std::size_t i = 0; i < N; ++i) {
+    filter[2 * i + 1] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], 0, 1);
+    filter[2 * i + 2] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+  }
+  filter[2 * N + 1] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  const sock_fprog program{static_cast<unsigned short>(2 * N + 2), &filter[0]};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    return 77;
+  return fill();
+}
+
+int without_usage() { return without_calls({SYS_getrusage, SYS_pread64, SYS_ioctl}); }
+
+int without_clock() { return without_calls({SYS_clock_gettime}); }
+
+/// Any call but read, write, exit and sigreturn ends the program.
+int in_strict_seccomp() {
+  fill();
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 77;
+  ::syscall(SYS_exit, 0);
+  return 8;
+}
+
 int by_populate() {
   for (int i = 0; i < kBlocks; ++i) ::munmap(map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE), kBytes);
   return 0;
@@ -256,6 +322,46 @@ int by_raw_clone() {
     std::free(block);
   }
   return 0;
+}
+
+/// A process that shares this one's memory and runs `run`; no thread.
+pid_t share_memory(int (*run)(void*)) {
+  constexpr std::size_t kStackBytes = std::size_t{1} << 20;
+  return ::clone(run, map(kStackBytes, MAP_PRIVATE | MAP_ANONYMOUS) + kStackBytes, CLONE_VM | SIGCHLD, nullptr);
+}
+
+int by_sharer() {
+  return wait_for(share_memory([](void*) -> int { return fill(); }));
+}
+
+int by_killed_sharer() {
+  wait_for(share_memory([](void*) -> int {
+    fill();
+    return ::kill(::getpid(), SIGKILL);
+  }));
+  return 0;
+}
+
+int by_sharer_that_becomes_another() {
+  return wait_for(share_memory([](void*) -> int {
+    fill();
+    return become("none");
+  }));
+}
+
+int by_surviving_sharer() {
+  share_memory([](void*) -> int {
+    ::usleep(3'000'000);
+    return fill();
+  });
+  ::_exit(0);
+}
+
+int by_vfork() {
+  const pid_t child = ::vfork();
+  // NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it does what it must not do
+  if (child == 0) ::_exit(fill());
+  return wait_for(child);
 }
 
 int in_a_thousand_threads() {
@@ -351,6 +457,8 @@ int from_another_process() {
   return wait_for(child);
 }
 
+int none() { return 0; }
+
 int two() {
   fill_one();
   fill_one();
@@ -364,6 +472,7 @@ struct Way {
 
 constexpr Way kWays[] = {
     {"fill", fill},
+    {"none", none},
     {"two", two},
     {"stop", stop_between},
     {"killed-from-thread", killed_from_thread},
@@ -382,9 +491,20 @@ constexpr Way kWays[] = {
     {"no-descriptors", without_descriptors},
     {"not-dumpable", not_dumpable},
     {"shared", by_shared_memory},
+    {"memfd-private", by_private_memfd},
+    {"uffd-number", by_userfault_number},
+    {"uffd-instruction", by_userfault_instruction},
+    {"no-usage", without_usage},
+    {"no-clock", without_clock},
+    {"strict-seccomp", in_strict_seccomp},
     {"populate", by_populate},
     {"read", by_read},
     {"clone", by_raw_clone},
+    {"sharer", by_sharer},
+    {"sharer-killed", by_killed_sharer},
+    {"sharer-exec", by_sharer_that_becomes_another},
+    {"sharer-vfork", by_vfork},
+    {"sharer-survives", by_surviving_sharer},
     {"threads", in_a_thousand_threads},
     {"generations", in_fifty_generations},
     {"mremap", by_mremap},

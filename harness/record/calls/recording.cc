@@ -23,6 +23,7 @@
 #include "base/units.h"
 #include "os/clock.h"
 #include "os/page.h"
+#include "os/process_info.h"
 #include "os/write_all.h"
 #include "record/calls/document.h"
 #include "record/calls/format.h"
@@ -181,7 +182,8 @@ bool CallsRecording::is_replaced(std::size_t index) const {
 bool CallsRecording::look_at(std::size_t index) {
   Process& process = processes_[index];
   if (!process.encoder || process.over || process.stream->ended != 0 || is_replaced(index)) return false;
-  UniqueFd fd(::open(fmt::format("/proc/{}/pagemap", process.pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const pid_t living = living_thread(process.pid);
+  UniqueFd fd(::open(fmt::format("/proc/{}/pagemap", living).c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return false;
   const Pagemap pagemap(std::move(fd), method_);
   std::vector<CallEncoder::Look> looks;
@@ -195,7 +197,7 @@ bool CallsRecording::look_at(std::size_t index) {
   }
   // A process that ended meanwhile has no populated page left.
   std::uint64_t mapped = 0;
-  std::ifstream statm(fmt::format("/proc/{}/statm", process.pid));
+  std::ifstream statm(fmt::format("/proc/{}/statm", living));
   if (!(statm >> mapped) || mapped == 0) return false;
   process.looks = std::move(looks);
   return true;

@@ -288,7 +288,7 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   const FaultCost cost = fault_cost({}, kernel.part.huge != 0);
   const OutsideTimes times = times_of(data, kernel.part);
   const Tally nothing{};
-  record.tax = make_tax({nothing, kernel.part, cpu_ns(data), "", {}, &times, beside_of(data)}, cost);
+  record.tax = make_tax({nothing, kernel.part, cpu_ns(data), {}, {}, &times, beside_of(data)}, cost);
   record.tax.kernel_unknown_processes =
       kernel.part.why_not.empty() ? 0 : std::max<std::size_t>(1, data.processes.size());
   KernelMetrics& metrics = record.totals.kernel;

@@ -310,12 +310,21 @@ struct Holdings {
   std::atomic<std::uint64_t> returned_zero_bytes;    ///< of the shared zero page: what was read and never written
   std::atomic<std::uint64_t> shared_bytes;           ///< of memory that was mapped to be shared, by parents too
   std::atomic<std::uint64_t> hugetlb_mapped_bytes;   ///< of memory in pages of hugetlbfs, by parents too
+  std::atomic<std::uint64_t> private_shared_bytes;   ///< of files of shared memory that were mapped privately, by
+                                                     ///< parents too: a fault may zero the file's page and copy it
   std::atomic<std::uint64_t> file_mapped_bytes;      ///< of files that the program mapped
+  std::atomic<std::uint64_t> program_mapped_bytes;   ///< private and anonymous, of no allocator, no stacks
   std::atomic<std::uint64_t> forked_bytes;           ///< that it held whenever it forked: a copy fault for each page
   std::atomic<std::uint64_t> collapsed_bytes;        ///< of huge pages that MADV_COLLAPSE made
   std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of collapsed_bytes: had been populated page by page
   std::atomic<std::uint64_t> copied_in_bytes;        ///< by userfaultfd: not zeroed
   std::atomic<std::uint64_t> lost_blocks;            ///< large blocks that there was no room to remember
+  /// Processes that shared its memory without being its threads (vfork, clone with CLONE_VM). Their calls and bytes
+  /// count here; their faults and CPU time are those that they had before they ended or became another program.
+  std::atomic<std::uint64_t> sharers_begun;
+  std::atomic<std::uint64_t> sharers_ended;
+  std::atomic<std::uint64_t> sharers_faults;
+  std::atomic<std::uint64_t> sharers_cpu_ns;
   /// Bytes requested in remembered large blocks, now and at their peak. large_whole_bytes is of blocks that were wholly
   /// populated when they came, which are not remembered.
   std::atomic<std::int64_t> large_live_bytes;
@@ -343,6 +352,7 @@ struct Holdings {
   std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
   std::uint64_t swapped_bytes;
   std::uint64_t copied_bytes;       ///< of at_end_bytes: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t image_bytes;        ///< of at_end_bytes: data without an initial value, and the stack; of no fork
   std::uint64_t hugetlb_bytes;      ///< in addition, private memory in pages of hugetlbfs
   std::uint64_t at_end_zero_bytes;  ///< in addition, of the shared zero page
   std::uint64_t file_bytes;         ///< in addition, of files and shared memory, beyond files_at_open_bytes
@@ -379,13 +389,22 @@ struct ProcessSlot {
   alignas(kLeastPageBytes) ThreadBlock threads[kThreads];
 };
 
-/// A program that a process was about to become, or start by posix_spawn.
+/// What a process used while it shared the memory of another (vfork, clone with CLONE_VM).
+struct SharerUse {
+  std::uint64_t faults;
+  std::uint64_t cpu_ns;
+};
+
+/// A program that a process was about to become, or start by posix_spawn; or the end of a process that shared the
+/// memory of another.
 struct ExecEntry {
   std::atomic<std::uint32_t> ready;
   std::atomic<std::uint32_t> failed;  ///< errno
   std::int32_t pid;
   std::uint8_t cleaned;      ///< 1: the environment passed to it does not preload us
   std::uint8_t unreachable;  ///< 1: the program finds no memory to record into
+  std::uint8_t ended;        ///< 1: no program, but the end of a process that shared the memory of another
+  SharerUse shared;          ///< counted in the process whose memory it was
   std::int64_t at_ns;
   char path[kPathBytes];
 };
@@ -428,7 +447,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// A driver and a library of different builds must not talk to each other: "ZR", the layout's version and sizes.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0011'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0012'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

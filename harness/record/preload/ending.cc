@@ -2,6 +2,8 @@
 // Also system calls by number, which end a process, make it another program or change mappings without the C library.
 #include "record/preload/ending.h"
 
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@ namespace zerotax::record {
 namespace {
 
 [[noreturn]] void end_now(int status) {
+  if (is_sharer()) end_sharer();
   note_end();
   // What _exit of the C library is; not by its syscall, which is ours.
   while (true) {
@@ -39,15 +42,34 @@ long first_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 extern "C" {
 
+[[gnu::visibility("hidden")]] int zerotax_watched_ioctl(int fd, unsigned long request, void* argument);
+
 /// The C library's; on the way to it nothing is touched, for the call may return twice.
 [[gnu::visibility("hidden")]] zerotax::record::Syscall zerotax_real_syscall = zerotax::record::first_syscall;
 
 [[gnu::visibility("hidden"), gnu::used]] long zerotax_watched_syscall(long number, long a, long b, long c, long d,
                                                                       long e, long f) {
   if (number == SYS_exit_group) zerotax::record::end_now(static_cast<int>(a));
+  if (number == SYS_ioctl) {
+    constexpr auto kCopy = static_cast<std::uint32_t>(UFFDIO_COPY);
+    if (static_cast<std::uint32_t>(b) != kCopy) return zerotax_real_syscall(number, a, b, c, d, e, f);
+    return zerotax_watched_ioctl(static_cast<int>(a), static_cast<unsigned long>(b), reinterpret_cast<void*>(c));
+  }
+  if (number == SYS_exit) {
+    // A program may have forbidden itself any other call (seccomp).
+    const bool may_share = zerotax::record::process != nullptr && zerotax::record::process->holdings.sharers_begun != 0;
+    if (may_share && zerotax::record::is_sharer()) zerotax::record::end_sharer();
+    return zerotax_real_syscall(number, a, b, c, d, e, f);
+  }
   if (number != SYS_execve && number != SYS_execveat) {
     if (!zerotax::record::returns_are_watched()) return zerotax_real_syscall(number, a, b, c, d, e, f);
     return zerotax::record::change_by_number(zerotax::record::called_from(), number, {a, b, c, d, e, f});
+  }
+  if (zerotax::record::is_sharer()) {
+    const zerotax::record::SharerEnd end = zerotax::record::end_sharer();
+    const long failed = zerotax_real_syscall(number, a, b, c, d, e, f);
+    zerotax::record::take_back(end);
+    return failed;
   }
   zerotax::record::note_held_blocks();
   zerotax::record::close_holdings();

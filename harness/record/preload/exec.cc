@@ -1,5 +1,6 @@
 // The functions that make a process another program: each leaves a line in the arena, so that a program which does not
-// load us is known to have been there.
+// load us is known to have been there. Also those that start a process which shares this one's memory.
+#include <sched.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #include "os/clock.h"
 #include "record/preload/calls.h"
+#include "record/preload/ending.h"
 #include "record/preload/holdings.h"
 #include "record/preload/process.h"
 #include "record/preload/symbols.h"
@@ -25,6 +27,8 @@ using Environment = char* const*;
 using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, Environment,
                       Environment);
 
+using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
+
 // Looked up early: in a child of vfork or of a threaded program no lock may be taken.
 struct RealExec {
   int (*execve)(const char*, Environment, Environment);
@@ -32,6 +36,8 @@ struct RealExec {
   int (*fexecve)(int, Environment, Environment);
   Spawn posix_spawn;
   Spawn posix_spawnp;
+  Clone clone;
+  void* vfork;
 };
 RealExec real_exec{};
 
@@ -45,6 +51,8 @@ RealExec real_exec{};
   find("fexecve", real_exec.fexecve);
   find("posix_spawn", real_exec.posix_spawn);
   find("posix_spawnp", real_exec.posix_spawnp);
+  find("clone", real_exec.clone);
+  real_exec.vfork = find_next("vfork");
 }
 
 void resolve_if_early() {
@@ -84,6 +92,14 @@ int announced(const char* path, Environment environment, Become become) {
   resolve_if_early();
   const int saved = errno;
   ExecEntry* entry = announce(path, environment, monotonic_ns(), ::getpid());
+  if (is_sharer()) {
+    const SharerUse use = note_sharer_end();
+    if (entry != nullptr) entry->shared = use;
+    errno = saved;
+    const int status = become();
+    take_back({use, entry});
+    return status;
+  }
   note_held_blocks();
   close_holdings();
   errno = saved;
@@ -123,6 +139,26 @@ int with_words(const char* first, va_list words, bool environment_follows, Becom
   return become(arguments, environment);
 }
 
+/// What a process that shares the memory of another runs, and with what.
+struct SharerStart {
+  int (*run)(void*);
+  void* argument;
+};
+
+int run_sharer(void* start) {
+  const SharerStart sharer = *static_cast<SharerStart*>(start);
+  const int status = sharer.run(sharer.argument);
+  if (is_sharer()) end_sharer();
+  return status;
+}
+
+void note_sharer() {
+  if (process == nullptr) return;
+  // The memory is this process's, which may be a child of fork that has no slot yet.
+  if (guard.alive == 0) prepare(state);
+  ++process->holdings.sharers_begun;
+}
+
 int exec_path(const char* path, Environment arguments, Environment environment) {
   return announced(path, environment, [&] { return real_exec.execve(path, arguments, environment); });
 }
@@ -132,6 +168,25 @@ int exec_file(const char* file, Environment arguments, Environment environment) 
 }
 
 }  // namespace
+
+SharerEnd end_sharer() {
+  const SharerUse use = note_sharer_end();
+  const std::uint32_t index = arena == nullptr ? kExecs : take_entry(arena->execs_used, &arena->execs[0], kExecs);
+  if (index == kExecs) return {use, nullptr};
+  ExecEntry& entry = arena->execs[index];
+  entry.pid = ::getpid();
+  entry.at_ns = monotonic_ns();
+  entry.ended = 1;
+  entry.shared = use;
+  entry.ready = 1;
+  return {use, &entry};
+}
+
+void take_back(const SharerEnd& end) {
+  take_back_sharer_end(end.use);
+  if (end.entry != nullptr) end.entry->failed = static_cast<std::uint32_t>(errno);
+}
+
 }  // namespace zerotax::record
 
 using namespace zerotax::record;
@@ -201,4 +256,34 @@ ZEROTAX_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_
                                 const posix_spawnattr_t* attributes, Environment arguments, Environment environment) {
   resolve_if_early();
   return spawned(real_exec.posix_spawnp, pid, file, actions, attributes, arguments, environment);
+}
+
+/// A child that shares this process's memory is no thread of it, and ends without any function of the C library.
+ZEROTAX_EXPORT int clone(int (*run)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  resolve_if_early();
+  va_list more;
+  va_start(more, argument);
+  auto* const parent_tid = va_arg(more, pid_t*);
+  void* const thread_area = va_arg(more, void*);
+  auto* const child_tid = va_arg(more, pid_t*);
+  va_end(more);
+  const bool shares = (flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM;
+  if (!shares || run == nullptr || stack == nullptr) {
+    return real_exec.clone(run, stack, flags, argument, parent_tid, thread_area, child_tid);
+  }
+  constexpr std::uintptr_t kAlignment = 16;
+  const auto end = reinterpret_cast<std::uintptr_t>(stack) & ~(kAlignment - 1);
+  auto* const start = reinterpret_cast<SharerStart*>(end - sizeof(SharerStart));
+  *start = {run, argument};
+  note_sharer();
+  const int child = real_exec.clone(run_sharer, start, flags, start, parent_tid, thread_area, child_tid);
+  if (child < 0 && process != nullptr) --process->holdings.sharers_begun;
+  return child;
+}
+
+/// The C library's vfork, which is called next (syscall_*.cc).
+extern "C" [[gnu::visibility("hidden"), gnu::used]] void* zerotax_begin_vfork() {
+  resolve_if_early();
+  note_sharer();
+  return real_exec.vfork;
 }

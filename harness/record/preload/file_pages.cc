@@ -147,11 +147,15 @@ FilePages all_file_pages(bool& made_code) {
 
 ImagePages image_pages() {
   bool made_code = false;
-  ImagePages sum{0, all_file_pages(made_code).copied};
+  return {zeroed_image_bytes(), all_file_pages(made_code).copied};
+}
+
+std::uint64_t zeroed_image_bytes() {
+  std::uint64_t sum = 0;
   for_each_own_mapping([&](const Mapping& mapping) {
     if (!mapping.zero_filled() || mapping.heap) return;
     const AddressRange data = mapping.stack ? mapping.range : data_in(mapping.range);
-    if (data.bytes() != 0) sum.zeroed += anonymous_in(data).bytes;
+    if (data.bytes() != 0) sum += anonymous_in(data).bytes;
   });
   return sum;
 }

@@ -44,6 +44,8 @@ struct ImagePages {
   std::uint64_t copied;  ///< from files
 };
 ImagePages image_pages();
+/// Bytes in data without an initial value, and in the stack.
+std::uint64_t zeroed_image_bytes();
 /// All other anonymous memory, but for the heap of brk(2): in bytes.
 std::uint64_t other_pages();
 

@@ -221,7 +221,8 @@ void note_shared(Holdings& holdings) {
   holdings.shared_resident_bytes = *resident > own ? *resident - own : 0;
 }
 
-void close_now() {
+/// Notes what is held now.
+void close_memory() {
   const TimedOwnWork own;
   settle_live_blocks();
   Holdings& holdings = process->holdings;
@@ -233,6 +234,7 @@ void close_now() {
     file_pages = all_file_pages(made_code);
     if (made_code) note_gap(kMadeCode);
     note_shared(holdings);
+    holdings.image_bytes = zeroed_image_bytes();
   } else {
     file_pages = noted_file_pages();
   }
@@ -243,8 +245,15 @@ void close_now() {
   holdings.huge_bytes = (found ? found->huge : 0) + file_pages.hugetlb;
   holdings.swapped_bytes = found ? found->swapped : 0;
   raise(holdings.peak_bytes, holdings.at_end_bytes + file_pages.hugetlb);
+}
+
+void close_now() {
+  const TimedOwnWork own;
+  close_memory();
+  Holdings& holdings = process->holdings;
   rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
+  // A program may forbid itself to ask (seccomp); only the kernel's count is left.
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return;
   process->user_ns = in_ns(usage.ru_utime);
   process->system_ns = in_ns(usage.ru_stime);
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
@@ -263,6 +272,25 @@ void close_holdings() {
 
 void reopen_holdings() {
   if (process != nullptr && process->pid == ::getpid()) process->holdings.closed = 0;
+}
+
+SharerUse note_sharer_end() {
+  Holdings& holdings = process->holdings;
+  if (holdings.closed != 0 && (state.block != nullptr || prepare(state))) on_own_stack(close_memory);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const SharerUse use{static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(own_cpu_ns())};
+  holdings.sharers_faults += use.faults;
+  holdings.sharers_cpu_ns += use.cpu_ns;
+  ++holdings.sharers_ended;
+  return use;
+}
+
+void take_back_sharer_end(SharerUse use) {
+  Holdings& holdings = process->holdings;
+  holdings.sharers_faults -= use.faults;
+  holdings.sharers_cpu_ns -= use.cpu_ns;
+  --holdings.sharers_ended;
 }
 
 }  // namespace zerotax::record

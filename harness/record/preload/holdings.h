@@ -43,4 +43,11 @@ void close_holdings();
 /// It did not: the other program could not be had.
 void reopen_holdings();
 
+/// A process that shares the memory of another is about to end, or to become another program: its faults and CPU time
+/// are added to those of the process whose memory it is. If that one has ended, its holdings are closed once more.
+SharerUse note_sharer_end();
+
+/// The other program could not be had.
+void take_back_sharer_end(SharerUse use);
+
 }  // namespace zerotax::record

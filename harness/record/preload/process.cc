@@ -148,12 +148,15 @@ void open_after_fork() {
   open_live_blocks();
   if (own == nullptr) {
     note_gap(kHoldsChildren);
+    guard.in_parents_slot = 1;
     return;
   }
   describe(*own, true);
   open_holdings(*own);
   own->gaps |= parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
   own->holdings.shared_bytes = parent->holdings.shared_bytes.load();
+  own->holdings.private_shared_bytes = parent->holdings.private_shared_bytes.load();
+  own->holdings.program_mapped_bytes = parent->holdings.program_mapped_bytes.load();
   own->holdings.hugetlb_mapped_bytes = parent->holdings.hugetlb_mapped_bytes.load();
   own->holdings.large_live_bytes = parent->holdings.large_live_bytes.load();
   own->holdings.peak_large_live_bytes = static_cast<std::uint64_t>(parent->holdings.large_live_bytes.load());
@@ -291,6 +294,10 @@ void note_end() {
   close_holdings();
   process->ended_ns = monotonic_ns();
   process->ended = 1;
+}
+
+bool is_sharer() {
+  return process != nullptr && guard.alive != 0 && guard.in_parents_slot == 0 && process->pid != ::getpid();
 }
 
 bool have_pages(const void* begin, std::size_t bytes) {

@@ -14,6 +14,7 @@ namespace zerotax::record {
 struct alignas(kMostPageBytes) Guard {
   volatile std::uint32_t alive;
   std::uint32_t lock;
+  std::uint32_t in_parents_slot;  ///< 1: a child of fork that found no slot of its own
 };
 extern Guard guard;
 
@@ -48,6 +49,9 @@ bool arena_is_reachable();
 
 /// The process ends now: its books are closed.
 void note_end();
+
+/// Whether this process shares the memory of another, whose slot it counts in (vfork, clone with CLONE_VM).
+bool is_sharer();
 
 /// Sets a bit of `gaps`.
 void note_gap(Gap gap);

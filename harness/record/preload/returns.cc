@@ -311,6 +311,9 @@ void* mremap_for(CalledFrom from, void* begin, std::size_t old_bytes, std::size_
   const auto move = [&] {
     void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
     if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
+    const bool grows = moved != MAP_FAILED && new_bytes > old_bytes;
+    if (grows && call.counts && cause_of(call.thread, from.caller) == kByProgram)
+      process->holdings.program_mapped_bytes += new_bytes - old_bytes;
     return moved;
   };
   const bool replaces = (flags & MREMAP_FIXED) != 0;
@@ -361,7 +364,9 @@ void note_kind(AddressRange range, int flags, int fd) {
   const bool hugetlb = system == HUGETLBFS_MAGIC || (anonymous && (flags & MAP_HUGETLB) != 0);
   const std::uint64_t bytes = range.pages().bytes();
   if (hugetlb) holdings.hugetlb_mapped_bytes += bytes;
-  if ((system == TMPFS_MAGIC && !is_of_zerotax(fd)) || (!is_private && (anonymous || hugetlb))) {
+  const bool is_shared_memory = system == TMPFS_MAGIC && !is_of_zerotax(fd);
+  if (is_shared_memory && is_private) holdings.private_shared_bytes += bytes;
+  if (is_shared_memory || (!is_private && (anonymous || hugetlb))) {
     holdings.shared_bytes += bytes;
   } else if (!anonymous && !hugetlb) {
     holdings.file_mapped_bytes += bytes;
@@ -384,7 +389,9 @@ void* mmap_for(CalledFrom from, void* begin, std::size_t bytes, int rights, int 
     if (kind != kPlain) return memory;
     note_fresh(call.thread, range_of(memory, bytes));
     // Stacks come with their threads.
-    if (by_program && (flags & MAP_STACK) == 0) note_mapped(range_of(memory, bytes));
+    if (!by_program || (flags & MAP_STACK) != 0) return memory;
+    process->holdings.program_mapped_bytes += bytes;
+    note_mapped(range_of(memory, bytes));
     return memory;
   };
   if (!replaces) return mapped(original.mmap(begin, bytes, rights, flags, fd, offset));

@@ -1,7 +1,7 @@
-// The function syscall of recorded programs, which zerotax_watched_syscall and zerotax_real_syscall are of (ending.cc).
+// The functions syscall and vfork of recorded programs, which may return twice (ending.cc, exec.cc).
 
-// As in the C library, except for the numbers of exit_group (94), execve (221), execveat (281), munmap (215), madvise
-// (233), mmap (222), brk (214) and mremap (216). hint 34 is bti c.
+// syscall is as in the C library, except for the numbers of exit_group (94), exit (93), ioctl (29), execve (221), execveat (281),
+// munmap (215), madvise (233), mmap (222), brk (214) and mremap (216). hint 34 is bti c.
 asm(R"(
   .pushsection .text
   .globl syscall
@@ -10,6 +10,10 @@ syscall:
   .cfi_startproc
   hint 34
   cmp x0, 94
+  b.eq zerotax_watched_syscall
+  cmp x0, 93
+  b.eq zerotax_watched_syscall
+  cmp x0, 29
   b.eq zerotax_watched_syscall
   cmp x0, 221
   b.eq zerotax_watched_syscall
@@ -30,5 +34,24 @@ syscall:
   br x16
   .cfi_endproc
   .size syscall, .-syscall
+
+  .globl vfork
+  .type vfork, %function
+vfork:
+  .cfi_startproc
+  hint 34
+  stp x29, x30, [sp, #-16]!
+  .cfi_adjust_cfa_offset 16
+  .cfi_rel_offset x29, 0
+  .cfi_rel_offset x30, 8
+  bl zerotax_begin_vfork
+  mov x16, x0
+  ldp x29, x30, [sp], #16
+  .cfi_adjust_cfa_offset -16
+  .cfi_restore x29
+  .cfi_restore x30
+  br x16
+  .cfi_endproc
+  .size vfork, .-vfork
   .popsection
 )");

@@ -1,7 +1,7 @@
-// The function syscall of recorded programs, which zerotax_watched_syscall and zerotax_real_syscall are of (ending.cc).
+// The functions syscall and vfork of recorded programs, which may return twice (ending.cc, exec.cc).
 
-// As in the C library, except for the numbers of exit_group (231), execve (59), execveat (322), munmap (11), madvise
-// (28), mmap (9), brk (12) and mremap (25).
+// syscall is as in the C library, except for the numbers of exit_group (231), exit (60), ioctl (16), execve (59), execveat (322),
+// munmap (11), madvise (28), mmap (9), brk (12) and mremap (25).
 asm(R"(
   .pushsection .text
   .globl syscall
@@ -10,6 +10,10 @@ syscall:
   .cfi_startproc
   endbr64
   cmpq $231, %rdi
+  je zerotax_watched_syscall
+  cmpq $60, %rdi
+  je zerotax_watched_syscall
+  cmpq $16, %rdi
   je zerotax_watched_syscall
   cmpq $59, %rdi
   je zerotax_watched_syscall
@@ -28,5 +32,19 @@ syscall:
   jmp *zerotax_real_syscall(%rip)
   .cfi_endproc
   .size syscall, .-syscall
+
+  .globl vfork
+  .type vfork, @function
+vfork:
+  .cfi_startproc
+  endbr64
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  callq zerotax_begin_vfork
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  jmp *%rax
+  .cfi_endproc
+  .size vfork, .-vfork
   .popsection
 )");
