@@ -15,8 +15,6 @@ constexpr const char* kUnseenReturns =
 constexpr const char* kTooManyFaults =
     "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
     "C library): too many page faults populated nothing that was seen";
-constexpr const char* kShared =
-    "it has shared memory, and which of its page faults zeroed some of that memory is unknown";
 
 /// Page faults by the kernel's own count since the process is watched, beside those that populated known memory.
 struct Faults {
@@ -72,7 +70,7 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t seen
     part.unseen = most;
   } else if (holdings.shared_bytes >= kLargeBytes) {
     part.unseen = std::min<std::uint64_t>(holdings.shared_bytes, huge ? most : ~std::uint64_t{0});
-    if (part.unseen != 0) part.why_not = kShared;
+    if (part.unseen != 0) part.why_not = kSharedUnknown;
   }
 }
 
