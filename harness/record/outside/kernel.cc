@@ -108,8 +108,10 @@ void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   const std::uint64_t others = less(part.minor_faults, part.faults);
   const std::uint64_t shared = shared_pages(data, others) * page_bytes() + data.huge_shared_bytes;
   part.slack = others * page_bytes() + data.huge_shared_bytes + data.counts.unsure_holes * page_bytes();
-  part.unseen = shared + data.counts.unsure_holes * page_bytes();
-  if (part.unseen != 0) part.why_not = shared != 0 ? kSharedUnknown : "how much MADV_COLLAPSE zeroed is unknown";
+  // Too little to matter: what was counted stays the figure.
+  const bool matters = shared * kFewParts > part.zeroed;
+  part.unseen = (matters ? shared : 0) + data.counts.unsure_holes * page_bytes();
+  if (part.unseen != 0) part.why_not = matters ? kSharedUnknown : "how much MADV_COLLAPSE zeroed is unknown";
 }
 
 /// A fault of hugetlbfs takes a page from a pool and zeroes it. The size of the page is the program's choice.
@@ -141,12 +143,14 @@ void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   const auto& most = *std::max_element(std::begin(unknown), std::end(unknown));
   for (const auto& [bytes, why] : unknown) part.unseen += bytes;
   if (unknown[0].first + data.huge_bytes == 0 && part.unseen * kNegligible < part.zeroed) part.unseen = 0;
-  const std::uint64_t others = less(part.minor_faults, part.faults) * page_bytes();
-  part.unseen = std::min(part.unseen, others + data.huge_bytes + data.huge_shared_bytes);
+  const std::uint64_t ever = part.minor_faults * page_bytes() + data.huge_bytes + data.huge_shared_bytes;
+  part.unseen = std::min(part.unseen, ever - part.zeroed);
   if (part.unseen != 0) part.why_not = most.second;
   if (trials_of(data) == 0) return;
   const auto [low, high] = zero_fills.interval;
-  kernel.zeroed_interval = {low * page_bytes(), high * page_bytes()};
+  // The upper end has the lost samples.
+  const std::uint64_t unsampled = less(part.unseen, zero_fills.lost * page_bytes());
+  kernel.zeroed_interval = {low * page_bytes(), std::min(high * page_bytes() + unsampled, ever)};
 }
 
 void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked) {
@@ -207,21 +211,21 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
   // MADV_COLLAPSE populates the holes without a fault.
   const std::uint64_t unseen = (kernel.unseen_faults + data.counts.holes) * page_bytes() + huge;
-  // A fault that is only sampled may have been a read of the page of zeros.
-  kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, looked.grown) : part.zeroed;
-  const auto [zeroed_low, zeroed_high] = kernel.zeroed_interval.value_or(std::array{part.zeroed, part.zeroed});
-  const std::uint64_t least = less(zeroed_low, looked.grown_at_most + looked.earlier + unseen);
-  const std::uint64_t ever =
-      std::max(part.zeroed, part.minor_faults * page_bytes() + data.huge_bytes + data.huge_shared_bytes);
   // Copies of pages of files made a process grow, too, and were not zeroed.
   const std::uint64_t others = less(part.minor_faults, part.faults);
   const std::uint64_t copied = std::min(others, estimate(data, data.copied, part.minor_faults).interval[1]);
-  const std::uint64_t most =
-      less(std::min(std::max(zeroed_high, part.zeroed) + part.unseen, ever), less(looked.grown, copied * page_bytes()));
+  const std::uint64_t grown = less(looked.grown, copied * page_bytes());
+  // The samples of faults are an estimate.
+  kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, grown) : part.zeroed;
+  const auto [low, high] = kernel.zeroed_interval.value_or(std::array{part.zeroed, part.zeroed + part.unseen});
+  const std::uint64_t least = less(low, looked.grown_at_most + looked.earlier + unseen);
+  const std::uint64_t most = less(std::max(high, part.zeroed), grown);
   part.refilled =
       std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
   // Unless all faults are known, processes that ended before a look may have populated all zeroed bytes.
   kernel.refilled_interval = {part.faults_known ? least : 0, most};
+  // More may have been zeroed than any sample or count shows.
+  if (part.unlimited) kernel.zeroed_interval = kernel.refilled_interval = std::nullopt;
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;
 }
