@@ -79,7 +79,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Beside, {{Beside::kSharedMemory, "shared_memory"},
                                       {Beside::kCopiedInFork, "copied_in_fork"},
                                       {Beside::kExit, "exit"},
                                       {Beside::kThrottled, "throttled"}})
-ZEROTAX_FIELDS(BesideRow, what, bytes, ns, noticed)
+ZEROTAX_FIELDS(BesideRow, what, bytes, ns, noticed, at_least)
 ZEROTAX_FIELDS(NotRecorded, processes, minor_faults, cpu_ns, noticed)
 ZEROTAX_FIELDS(FaultCost, base_ns_per_byte, huge_ns_per_byte, samples, measured_in)
 ZEROTAX_FIELDS(Tax, cpu_ns, recorder_cpu_ns, zeroing_cpu_ns, kernel_cpu_ns, share_of_cpu, zeroing_at_least_cpu_ns,

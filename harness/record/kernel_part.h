@@ -15,6 +15,10 @@ namespace zerotax::record {
 inline constexpr const char* kRightsChanged =
     "the kernel stops counting where a program gets other rights at its exec (setuid, file capabilities)";
 
+/// Why shared memory leaves open how much the kernel zeroed.
+inline constexpr const char* kSharedUnknown =
+    "it has shared memory, and which of its page faults zeroed some of that memory is unknown";
+
 inline double as_double(std::uint64_t value) { return static_cast<double>(value); }
 /// A figure as a count. A damaged recording may make a figure larger than any count: then the result is the largest
 /// one.

@@ -286,6 +286,7 @@ struct BesideRow {
   std::optional<Count> bytes;
   std::optional<Count> ns;
   bool noticed = false;
+  std::optional<bool> at_least = std::nullopt;  ///< there was so much at some time, and may have been more
 };
 
 struct FaultCost {

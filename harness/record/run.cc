@@ -305,7 +305,7 @@ std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, con
   Count throttled = NotAvailable{"the run was not watched"};
   if (watch != nullptr) throttled = watch->throttled_ns();
   const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
-  return {{Beside::kSharedMemory, most_shared_bytes(seen, watch, arena), {}},
+  return {{Beside::kSharedMemory, most_shared_bytes(seen, watch, arena), {}, false, true},
           {Beside::kZeroPages, zero_page_bytes(processes), {}},
           copied_in_fork(processes),
           {Beside::kExit, {}, exit_ns(seen, waited, missed)},

@@ -22,8 +22,6 @@ constexpr const char* kWithoutFaults =
     "pages came without a page fault of its own (userfaultfd by system calls of its own, another process that wrote "
     "to it): they may have been copied, or zeroed";
 constexpr std::uint64_t kFewFaults = 512;
-constexpr const char* kShared =
-    "it has shared memory, and which of its page faults zeroed some of that memory is unknown";
 
 /// Page faults by the kernel's own count since the process is watched, beside those that populated known memory.
 struct Faults {
@@ -94,7 +92,7 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t shar
     part.unseen = most;
   } else if (holdings.shared_bytes >= kLargeBytes) {
     part.unseen = std::min<std::uint64_t>(holdings.shared_bytes, huge ? most : ~std::uint64_t{0});
-    if (part.unseen != 0) part.why_not = kShared;
+    if (part.unseen != 0) part.why_not = kSharedUnknown;
   }
 }
 

@@ -105,7 +105,9 @@ std::string beside_text(const Tax& tax) {
     const bool known = value && *value;
     if (!row.noticed) continue;
     const char* const words = kWords[static_cast<std::size_t>(row.what)];
-    table.add({words, row.bytes ? text_of(*row.bytes, Unit::kBytes) : "", row.ns ? text_of(*row.ns, Unit::kNs) : ""});
+    const char* const least = known && row.at_least.value_or(false) ? "> " : "";
+    table.add(
+        {words, row.bytes ? least + text_of(*row.bytes, Unit::kBytes) : "", row.ns ? text_of(*row.ns, Unit::kNs) : ""});
     if (!known && value) unknown += wrap(fmt::format("n/a, {}: {}.", words, value->why()));
   }
   return table.empty() ? "" : "\n" + table.text() + unknown;

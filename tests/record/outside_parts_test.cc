@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <initializer_list>
+#include <string>
+
 #include "os/page.h"
 #include "os/processor.h"
 #include "record/outside/cpu_samples.h"
 #include "record/outside/functions.h"
 #include "record/outside/kernel.h"
+#include "record/outside/memory_access.h"
 #include "record/outside/result.h"
 
 namespace zerotax::record {
@@ -26,6 +31,7 @@ HeldProcess process_with(std::uint64_t faults, std::uint64_t grown, std::uint64_
 OutsideData counted() {
   OutsideData data;
   data.counts = {1'000, 900, 0};
+  data.counts.fills = 900;
   data.processes[10] = process_with(1'000, 100 * page_bytes(), 110 * page_bytes());
   return data;
 }
@@ -35,7 +41,7 @@ TEST(OutsideKernel, RefilledIsWhatWasZeroedBeyondTheGrowthAtMost) {
   EXPECT_EQ(kernel.method, ZeroedBy::kCounted);
   EXPECT_EQ(kernel.part.zeroed, 900 * page_bytes());
   EXPECT_EQ(kernel.part.refilled, 790 * page_bytes());
-  EXPECT_EQ((*kernel.refilled_interval)[1], 800 * page_bytes());
+  EXPECT_EQ((*kernel.refilled_interval)[1], 900 * page_bytes()) << "100 faults may have copied pages of files";
   EXPECT_EQ(kernel.part.returned, 800 * page_bytes());
   EXPECT_TRUE(kernel.part.known());
 }
@@ -47,7 +53,7 @@ TEST(OutsideKernel, WhatNobodyLookedAtCountsAsGrowth) {
   const OutsideKernel kernel = outside_kernel(data);
   EXPECT_EQ(kernel.unseen_faults, 300U);
   EXPECT_EQ(kernel.part.refilled, 490 * page_bytes());
-  EXPECT_EQ((*kernel.refilled_interval)[1], 800 * page_bytes());
+  EXPECT_EQ((*kernel.refilled_interval)[1], 900 * page_bytes());
 }
 
 TEST(OutsideKernel, AfterTheLastLookAProcessGrowsAsItDidBefore) {
@@ -81,6 +87,37 @@ TEST(OutsideKernel, AHugePageIsTwoMebibytes) {
   EXPECT_EQ(outside_kernel(data).part.zeroed, 3 * huge_page_bytes() + 900 * page_bytes());
 }
 
+TEST(OutsideKernel, SharedMemoryLeavesTheTotalOpenAndIsBoundedByItsFaults) {
+  OutsideData data = counted();
+  data.counts = {1'000, 8, 0};
+  data.counts.fills = 8;
+  EXPECT_TRUE(outside_kernel(data).part.known());
+  for (int i = 0; i < 100; ++i) data.faults.add(10);
+  for (int i = 0; i < 97; ++i) data.shared.add(10);
+  const OutsideKernel kernel = outside_kernel(data);
+  EXPECT_FALSE(kernel.part.known());
+  EXPECT_EQ(kernel.part.why_not, kSharedUnknown);
+  EXPECT_GT(kernel.part.zeroed + kernel.part.unseen, 970 * page_bytes());
+  EXPECT_EQ(kernel.part.slack, 992 * page_bytes()) << "each fault that filled no page may have been one of these";
+}
+
+TEST(OutsideKernel, PagesThatASystemCallPopulatedInAChildAreFaultsThatNobodyLookedAt) {
+  OutsideData data = counted();
+  data.counts = {13, 900, 0};
+  data.counts.fills = 900;
+  data.processes[10] = process_with(13, 2 * page_bytes(), 2 * page_bytes());
+  const OutsideKernel kernel = outside_kernel(data);
+  EXPECT_EQ(kernel.part.minor_faults, 900U);
+  EXPECT_EQ((*kernel.refilled_interval)[0], 11 * page_bytes());
+}
+
+TEST(OutsideKernel, WhatCopiedPagesOfFilesMayBeIsNoGrowthForCertain) {
+  OutsideData data = counted();
+  for (int i = 0; i < 100; ++i) data.faults.add(10);
+  for (int i = 0; i < 5; ++i) data.copied.add(10);
+  EXPECT_GE((*outside_kernel(data).refilled_interval)[1], (800 + 50) * page_bytes());
+}
+
 /// An ordinary user has samples: 80 % of faults in user mode populated memory.
 OutsideData sampled() {
   OutsideData data = counted();
@@ -109,6 +146,29 @@ TEST(OutsideKernel, AfterAForkAFaultMayCopyAPage) {
   EXPECT_NE(kernel.part.why_not.find("fork"), std::string::npos);
 }
 
+TEST(OutsideKernel, AFaultThatMayHaveReadIsNoZeroedPage) {
+  OutsideData data = sampled();
+  for (int i = 0; i < 20; ++i) data.unread.add(10);
+  const OutsideKernel kernel = outside_kernel(data);
+  EXPECT_EQ(kernel.part.zeroed, 784 * page_bytes());
+  EXPECT_EQ(kernel.part.unseen, (196 + 20) * page_bytes());
+  EXPECT_NE(kernel.part.why_not.find("read"), std::string::npos);
+}
+
+TEST(OutsideKernel, LostSamplesOfAMixtureAreOfAnUnknownKind) {
+  OutsideData data = sampled();
+  data.counts.minor_faults = 10'000;
+  EXPECT_EQ(outside_kernel(data).part.zeroed, 8'000 * page_bytes()) << "no sample was lost";
+  data.profile.lost = 700;
+  const OutsideKernel kernel = outside_kernel(data);
+  EXPECT_EQ(kernel.part.zeroed, 800 * page_bytes());
+  EXPECT_EQ(kernel.part.unseen, 9'000 * page_bytes());
+  EXPECT_GT((*kernel.zeroed_interval)[1], 9'800 * page_bytes());
+  EXPECT_NE(kernel.part.why_not.find("lost"), std::string::npos);
+  data.zero_fills = data.faults;
+  EXPECT_EQ(outside_kernel(data).part.zeroed, 10'000 * page_bytes()) << "all that were seen are of one kind";
+}
+
 TEST(OutsideKernel, WithoutSamplesThereAreBounds) {
   OutsideData data = sampled();
   data.faults = {};
@@ -119,6 +179,62 @@ TEST(OutsideKernel, WithoutSamplesThereAreBounds) {
   EXPECT_EQ(kernel.part.why_not, "the kernel does not permit sampling");
   EXPECT_FALSE(kernel.part.known());
 }
+
+#if defined(__x86_64__)
+/// By the bytes of an instruction, with others after it. The destination of a string operation is at 4096.
+Access access_by(std::initializer_list<unsigned char> bytes, std::uint64_t address = 0) {
+  std::string code(bytes.begin(), bytes.end());
+  code.resize(kMostCodeBytes, '\x90');
+  Registers registers{};
+  registers[kFirstArgument] = 4096;
+  registers[kSecondArgument] = 1 << 20;
+  return access_of(code, registers, address);
+}
+
+TEST(Access, OfAnInstructionIsThatOfItsOperandInMemory) {
+  using enum Access;
+  EXPECT_EQ(access_by({0x0f, 0xb6, 0x10}), kRead);                     // movzbl (%rax),%edx
+  EXPECT_EQ(access_by({0x48, 0x8b, 0x04, 0x24}), kRead);               // mov (%rsp),%rax
+  EXPECT_EQ(access_by({0x80, 0x3f, 0x00}), kRead);                     // cmpb $0,(%rdi)
+  EXPECT_EQ(access_by({0xc5, 0xfe, 0x6f, 0x06}), kRead);               // vmovdqu (%rsi),%ymm0
+  EXPECT_EQ(access_by({0x62, 0xe1, 0xfe, 0x28, 0x6f, 0x06}), kRead);   // vmovdqu64 (%rsi),%ymm16
+  EXPECT_EQ(access_by({0xf3, 0x0f, 0x7e, 0x00}), kRead);               // movq (%rax),%xmm0
+  EXPECT_EQ(access_by({0xc6, 0x00, 0x01}), kWrite);                    // movb $1,(%rax)
+  EXPECT_EQ(access_by({0x80, 0x00, 0x01}), kWrite);                    // addb $1,(%rax)
+  EXPECT_EQ(access_by({0xf0, 0x48, 0x0f, 0xb1, 0x16}), kWrite);        // lock cmpxchg %rdx,(%rsi)
+  EXPECT_EQ(access_by({0x66, 0x0f, 0x7f, 0x00}), kWrite);              // movdqa %xmm0,(%rax)
+  EXPECT_EQ(access_by({0x62, 0xe1, 0xfe, 0x28, 0x7f, 0x07}), kWrite);  // vmovdqu64 %ymm16,(%rdi)
+  EXPECT_EQ(access_by({0xf3, 0x48, 0xab}), kWrite);                    // rep stos
+  EXPECT_EQ(access_by({0xf3, 0xa4}, 4096 + 8), kWrite);                // rep movsb, of its destination
+  EXPECT_EQ(access_by({0xf3, 0xa4}, (1 << 20) - 8), kRead);            // of its source
+  EXPECT_EQ(access_by({0xf3, 0xa4}, 1 << 16), kUnknown);               // of neither
+  EXPECT_EQ(access_by({0xff, 0x30}), kUnknown);                        // push (%rax)
+  EXPECT_EQ(access_by({0x89, 0xc0}), kUnknown);                        // mov %eax,%eax
+  EXPECT_EQ(access_of(std::string("\xc6\x00\x01", 3), {}, 0), kUnknown) << "code that is cut";
+}
+#elif defined(__aarch64__)
+Access access_by(std::uint32_t word) {
+  std::string code(kMostCodeBytes, '\0');
+  std::memcpy(code.data(), &word, sizeof word);
+  return access_of(code, {}, 0);
+}
+
+TEST(Access, OfAnInstructionIsThatOfItsOperandInMemory) {
+  using enum Access;
+  EXPECT_EQ(access_by(0x39400001), kRead);     // ldrb w1, [x0]
+  EXPECT_EQ(access_by(0xa9400820), kRead);     // ldp x0, x2, [x1]
+  EXPECT_EQ(access_by(0x3dc00020), kRead);     // ldr q0, [x1]
+  EXPECT_EQ(access_by(0xc85ffc01), kRead);     // ldaxr x1, [x0]
+  EXPECT_EQ(access_by(0x39000001), kWrite);    // strb w1, [x0]
+  EXPECT_EQ(access_by(0xad000400), kWrite);    // stp q0, q1, [x0]
+  EXPECT_EQ(access_by(0x3d800020), kWrite);    // str q0, [x1]
+  EXPECT_EQ(access_by(0x4c007000), kWrite);    // st1 {v0.16b}, [x0]
+  EXPECT_EQ(access_by(0xc8e17c02), kWrite);    // casa x1, x2, [x0]
+  EXPECT_EQ(access_by(0xf8210002), kWrite);    // ldadd x1, x2, [x0]
+  EXPECT_EQ(access_by(0xd50b7423), kWrite);    // dc zva, x3
+  EXPECT_EQ(access_by(0x8b020020), kUnknown);  // add x0, x1, x2
+}
+#endif
 
 TEST(SampledFaults, FewSamplesThatStandForManyTellLittle) {
   SampledFaults faults;

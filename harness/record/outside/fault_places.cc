@@ -1,12 +1,19 @@
 #include "record/outside/fault_places.h"
 
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_info.h"
+#include "os/processor.h"
+#include "os/regular_file.h"
+#include "os/thread_look.h"
 
 namespace zerotax::record {
 namespace {
@@ -15,6 +22,16 @@ namespace {
 constexpr std::uint64_t kSpaceAgeNs = 1'000'000'000;
 /// Samples that wait for the next look at what their process holds.
 constexpr std::size_t kMostWaiting = 20'000;
+constexpr std::size_t kMostCode = 20'000;
+
+/// Whether a fault may take a new page of shared memory, which the kernel zeroes (mm/shmem.c). The file systems that
+/// lie in memory have no device, so that their major number is 0.
+bool is_shared_memory(const Region& region) {
+  constexpr const char* kNames[] = {"/memfd:", "/dev/shm/", "/SYSV"};
+  const bool is_named = std::any_of(std::begin(kNames), std::end(kNames),
+                                    [&](const char* name) { return region.name.starts_with(name); });
+  return is_named || (region.shared && major(region.device) == 0);
+}
 
 }  // namespace
 
@@ -35,11 +52,13 @@ void FaultPlaces::change(const PerfEvent& event) {
   const auto pid = static_cast<pid_t>(event.pid);
   switch (event.kind) {
     case PerfEvent::Kind::kFork:
+      forked_ = true;
       spaces_[pid] = spaces_[static_cast<pid_t>(event.parent)];
       sharing_.insert(pid);
       sharing_.insert(static_cast<pid_t>(event.parent));
       return;
     case PerfEvent::Kind::kExec:
+      code_.clear();
       spaces_[pid] = {};
       space_read_ns_[pid] = event.time_ns;
       sharing_.erase(pid);
@@ -53,7 +72,8 @@ void FaultPlaces::change(const PerfEvent& event) {
       return;
     default:
       spaces_[pid].map({event.begin, event.end, event.file_offset, event.shared, false, event.name, true,
-                        event.kind == PerfEvent::Kind::kMap, event.inode});
+                        event.kind == PerfEvent::Kind::kMap, event.inode, false, event.device});
+      if (event.kind == PerfEvent::Kind::kMap) code_.clear();
   }
 }
 
@@ -64,13 +84,46 @@ const Region* FaultPlaces::region(pid_t pid, std::uint64_t address) {
   return spaces_[pid].find(address);
 }
 
+/// Code of a file is read from the file, which outlives the process. Other code may change, and is not kept.
+std::string FaultPlaces::code_at(pid_t pid, std::uint64_t address, const Unwinder& unwinder) {
+  const Unwinder::Mapping* mapping = unwinder.mapping_of(address);
+  if (mapping == nullptr || !mapping->name.starts_with('/')) {
+    const auto code = read_process_memory(pid, address, kMostCodeBytes);
+    return {code.begin(), code.end()};
+  }
+  if (code_.size() >= kMostCode) code_.clear();
+  const auto [known, is_new] = code_.try_emplace({pid, address});
+  std::string& code = known->second;
+  if (!is_new) return code;
+  const MappedFile mapped{mapping->begin, mapping->end, mapping->name, mapping->inode, mapping->device};
+  const std::string path = !mapping->path.empty() ? mapping->path : files_.find(pid, mapped);
+  const UniqueFd file = open_program_file(path);
+  code.resize(kMostCodeBytes);
+  const auto offset = static_cast<off_t>(mapping->file_offset + (address - mapping->begin));
+  const ssize_t got = file ? ::pread(file.get(), code.data(), code.size(), offset) : 0;
+  code.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return code;
+}
+
+/// Unknown for a fault that the kernel took itself.
+Access FaultPlaces::access_of_fault(const PerfEvent& event, const Unwinder& unwinder) {
+  if (!event.has_user || !event.kernel.empty()) return Access::kUnknown;
+  const std::string code = code_at(static_cast<pid_t>(event.pid), event.registers[kProgramCounter], unwinder);
+  return access_of(code, event.registers, event.address);
+}
+
 void FaultPlaces::fault(const PerfEvent& event, const Stack& sampled, Unwinder& unwinder) {
   const auto pid = static_cast<pid_t>(event.pid);
   const auto times = static_cast<double>(event.count);
   all_.add(times);
   const Region* where = region(pid, event.address);
-  if (where != nullptr && where->of_file()) return;
-  (sharing_.contains(pid) ? unsure_ : zero_fills_).add(times);
+  if (where != nullptr && is_shared_memory(*where)) shared_.add(times);
+  if (where != nullptr && where->shared) return;
+  const Access access = access_of_fault(event, unwinder);
+  if (access == Access::kRead) return;
+  if (where != nullptr && where->of_file()) return copied_.add(times);
+  const bool shares = sharing_.contains(pid);
+  (shares ? unsure_ : access == Access::kUnknown ? unread_ : zero_fills_).add(times);
   Populated& place = places_.at(event, sampled, unwinder);
   place.faults.add(times);
   waiting_.push_back({pid, event.time_ns, &place, times});

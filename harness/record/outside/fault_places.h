@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "observe/address_space.h"
@@ -11,7 +12,9 @@
 #include "observe/symbols.h"
 #include "observe/unwinder.h"
 #include "os/perf_sampler.h"
+#include "os/process_file.h"
 #include "record/outside/holdings_watch.h"
+#include "record/outside/memory_access.h"
 #include "record/outside/places.h"
 
 namespace zerotax::record {
@@ -59,6 +62,14 @@ class FaultPlaces {
   [[nodiscard]] const SampledFaults& zero_fills() const { return zero_fills_; }
   /// Likewise after a fork: each may have copied a page.
   [[nodiscard]] const SampledFaults& unsure() const { return unsure_; }
+  /// Of anonymous memory, by an instruction that is unknown: each may have read, which zeroes nothing.
+  [[nodiscard]] const SampledFaults& unread() const { return unread_; }
+  /// Of private mappings of files: each may have copied a page of a file, which makes it the process's own.
+  [[nodiscard]] const SampledFaults& copied() const { return copied_; }
+  /// Whether a process was forked.
+  [[nodiscard]] bool forked() const { return forked_; }
+  /// Of shared memory: each may have had a page zeroed that is no process's own.
+  [[nodiscard]] const SampledFaults& shared() const { return shared_; }
 
  private:
   struct Populated {
@@ -73,6 +84,8 @@ class FaultPlaces {
   };
 
   void read_space(pid_t pid);
+  std::string code_at(pid_t pid, std::uint64_t address, const Unwinder& unwinder);
+  Access access_of_fault(const PerfEvent& event, const Unwinder& unwinder);
   void attribute(std::uint64_t before_ns);
 
   const HoldingsWatch& holdings_;
@@ -80,10 +93,16 @@ class FaultPlaces {
   std::map<pid_t, std::uint64_t> space_read_ns_;
   std::set<pid_t> sharing_;
   Places<Populated> places_;
+  ProcessFiles files_;
+  std::map<std::pair<pid_t, std::uint64_t>, std::string> code_;  ///< of files, where faults were taken
   std::vector<Waiting> waiting_;
+  bool forked_ = false;
   SampledFaults all_;
   SampledFaults zero_fills_;
   SampledFaults unsure_;
+  SampledFaults unread_;
+  SampledFaults shared_;
+  SampledFaults copied_;
 };
 
 }  // namespace zerotax::record

@@ -90,6 +90,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   const std::uint64_t faults = facts->minor_faults;
   process.held = process.peak = parts->anonymous;
   process.hugetlb = parts->hugetlb != 0;
+  process.shared = parts->shared;
   if (ran_before) {
     watched.faults_before = faults;
     watched.user_before_ns = facts->user_ns;
@@ -99,6 +100,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
     // It began with its parent's pages; what it has added since then is not known.
     process.faults = faults;
     process.begin = watched.base = parts->anonymous;
+    watched.base_at_most = watched_.at(parent).peak_at_most;
     process.grown_at_most = std::min(parts->anonymous, faults * page_bytes());
     watched.grown_at_most_before = process.grown_at_most;
     process.shares = share_memory(pid, parent);
@@ -124,7 +126,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
 void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched, std::uint64_t old_bytes) {
   watched.grown_before = process.grown;
   watched.grown_at_most_before = process.grown_at_most + old_bytes;
-  watched.base = watched.peak_at_most = watched.others = 0;
+  watched.base = watched.base_at_most = watched.peak_at_most = watched.others = 0;
   process.peak = process.held = 0;
   process.executable = process_program(process.pid);
   process.words = process_command(process.pid);
@@ -169,8 +171,9 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
   }
   process.held = parts.anonymous;
   process.hugetlb = process.hugetlb || parts.hugetlb != 0;
+  process.shared = std::max(process.shared, parts.shared);
   watched.others = parts.others;
-  process.grown = watched.grown_before + less(process.peak, watched.base);
+  process.grown = watched.grown_before + less(process.peak, std::max(watched.base, watched.base_at_most));
   process.grown_at_most = watched.grown_at_most_before + less(watched.peak_at_most, watched.base);
   if (process.shares) {
     // Its parent's growth is its own. Only what was held between two looks may be missing there.

@@ -1,7 +1,10 @@
 #include "record/outside/kernel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "base/distributions.h"
 #include "os/page.h"
@@ -11,6 +14,8 @@ namespace {
 
 /// Less than this part of what samples say is lost in their interval.
 constexpr std::uint64_t kNegligible = 100;
+/// One part in so many leaves the others as good as all.
+constexpr std::uint64_t kFewParts = 50;
 
 /// Sums over the processes that were looked at.
 struct Looked {
@@ -48,16 +53,48 @@ std::uint64_t waited_faults(const OutsideData& data) {
   return less(*data.run->minor_faults, data.faults_before_exec);
 }
 
-/// Perf counts the faults of every descendant; /proc also those of system calls that populate memory (mlock,
-/// MAP_POPULATE), which perf does not see.
+/// Perf counts the faults of every descendant. /proc counts in addition those of system calls that populate memory
+/// (mlock, MAP_POPULATE), of a child that ended before a look once its parent has waited for it.
 std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
   // What joined a cgroup may have had faults before.
   if (data.watched == Watched::kCgroup && data.counts_joined) return data.counts.minor_faults.value_or(0);
-  const std::uint64_t others = data.light ? data.tree_faults : 0;
-  return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data), others});
+  return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data),
+                   less(data.tree_faults, data.faults_before_exec)});
 }
 
 std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, value))); }
+
+std::size_t trials_of(const OutsideData& data) { return static_cast<std::size_t>(data.faults.effective()); }
+
+/// The faults that a kind of samples stands for.
+struct Estimate {
+  std::uint64_t faults = 0;
+  std::array<std::uint64_t, 2> interval{};  ///< 95 %
+  std::uint64_t lost = 0;                   ///< of the upper end: faults whose samples were lost
+};
+
+/// Divides `faults` among the samples. Samples are lost in bursts, when the program may do one thing only. So those
+/// lost count as the others only where nearly all samples, or nearly none, are of the kind.
+Estimate estimate(const OutsideData& data, const SampledFaults& kind, std::uint64_t faults) {
+  const std::size_t trials = trials_of(data);
+  if (trials == 0) return {0, {0, faults}, 0};
+  const double share = kind.faults / data.faults.faults;
+  const auto hits = static_cast<std::size_t>(std::llround(share * static_cast<double>(trials)));
+  const auto interval = binomial_interval(std::min(hits, trials), trials);
+  const std::uint64_t lost = data.profile.lost != 0 ? less(faults, rounded(data.faults.faults)) : 0;
+  const bool is_mixed = share * as_double(kFewParts) > 1 && (1 - share) * as_double(kFewParts) > 1;
+  const std::uint64_t left = is_mixed && lost * kFewParts > faults ? lost : 0;
+  const auto part = [&](double of) { return rounded(of * as_double(faults - left)); };
+  return {part(share), {part(interval.low), part(interval.high) + left}, left};
+}
+
+/// Pages of shared memory that faults may have populated, at most; 0 if nobody saw shared memory.
+std::uint64_t shared_pages(const OutsideData& data, std::uint64_t faults) {
+  const bool held = std::any_of(data.processes.begin(), data.processes.end(),
+                                [](const auto& each) { return each.second.shared >= kLargeBytes; });
+  if (data.shared.samples == 0 && (!held || trials_of(data) != 0)) return 0;
+  return estimate(data, data.shared, faults).interval[1];
+}
 
 void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   kernel.method = ZeroedBy::kCounted;
@@ -65,8 +102,16 @@ void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   part.huge = *data.counts.zeroed_huge_pages * huge_page_bytes() + data.counts.holes * page_bytes();
   part.zeroed = *data.counts.zeroed_pages * page_bytes() + part.huge;
   part.faults = data.counts.fills + *data.counts.zeroed_huge_pages;
-  part.unseen = data.counts.unsure_holes * page_bytes();
-  if (part.unseen != 0) part.why_not = "how much MADV_COLLAPSE zeroed is unknown";
+  // A child that ended before a look may have had memory populated by a system call.
+  part.minor_faults = std::max(part.minor_faults, part.faults);
+  // The kernel clears pages of shared memory after it allocated them, so that none is counted.
+  const std::uint64_t others = less(part.minor_faults, part.faults);
+  const std::uint64_t shared = shared_pages(data, others) * page_bytes() + data.huge_shared_bytes;
+  part.slack = others * page_bytes() + data.huge_shared_bytes + data.counts.unsure_holes * page_bytes();
+  // Too little to matter: what was counted stays the figure.
+  const bool matters = shared * kFewParts > part.zeroed;
+  part.unseen = (matters ? shared : 0) + data.counts.unsure_holes * page_bytes();
+  if (part.unseen != 0) part.why_not = matters ? kSharedUnknown : "how much MADV_COLLAPSE zeroed is unknown";
 }
 
 /// A fault of hugetlbfs takes a page from a pool and zeroes it. The size of the page is the program's choice.
@@ -82,25 +127,30 @@ void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   kernel.method = ZeroedBy::kSampled;
   KernelPart& part = kernel.part;
   const std::uint64_t sampled = data.counts.minor_faults.value_or(part.minor_faults);
-  const double all = data.faults.faults;
-  part.faults = rounded(data.zero_fills.faults / all * as_double(sampled));
+  const Estimate zero_fills = estimate(data, data.zero_fills, sampled);
+  part.faults = zero_fills.faults;
   part.zeroed = part.faults * page_bytes();
-  const std::uint64_t unsure = rounded(data.unsure.faults / all * as_double(sampled));
-  part.unseen = (unsure + less(part.minor_faults, sampled)) * page_bytes() + data.huge_bytes;
-  if (unsure == 0 && data.huge_bytes == 0 && part.unseen * kNegligible < part.zeroed) part.unseen = 0;
-  if (unsure != 0) {
-    part.why_not = "after a fork, a fault may copy a page: only root can tell";
-  } else if (data.huge_bytes != 0) {
-    part.why_not = "huge pages were populated on this machine: whose, only root can tell";
-  } else if (part.unseen != 0) {
-    part.why_not = "faults that the kernel takes for the program are not sampled: only root may";
-  }
-  const auto trials = static_cast<std::size_t>(data.faults.effective());
-  if (trials == 0) return;
-  const auto hits = static_cast<std::size_t>(std::llround(data.zero_fills.faults / all * static_cast<double>(trials)));
-  const auto interval = binomial_interval(std::min(hits, trials), trials);
-  const auto bytes = [&](double share) { return rounded(share * as_double(sampled)) * page_bytes(); };
-  kernel.zeroed_interval = {bytes(interval.low), bytes(interval.high)};
+  const auto bytes_of = [&](const SampledFaults& kind) { return estimate(data, kind, sampled).faults * page_bytes(); };
+  const std::pair<std::uint64_t, const char*> unknown[] = {
+      {bytes_of(data.unsure), "after a fork, a fault may copy a page: only root can tell"},
+      {data.huge_bytes, "huge pages were populated on this machine: whose, only root can tell"},
+      {shared_pages(data, sampled) * page_bytes() + data.huge_shared_bytes, kSharedUnknown},
+      {bytes_of(data.unread), "whether each page fault read or wrote is unknown, and a read zeroes nothing"},
+      {zero_fills.lost * page_bytes(), "samples of page faults were lost, and which of these zeroed a page is unknown"},
+      {less(part.minor_faults, sampled) * page_bytes(),
+       "faults that the kernel takes for the program are not sampled: only root may"},
+  };
+  const auto& most = *std::max_element(std::begin(unknown), std::end(unknown));
+  for (const auto& [bytes, why] : unknown) part.unseen += bytes;
+  if (unknown[0].first + data.huge_bytes == 0 && part.unseen * kNegligible < part.zeroed) part.unseen = 0;
+  const std::uint64_t ever = part.minor_faults * page_bytes() + data.huge_bytes + data.huge_shared_bytes;
+  part.unseen = std::min(part.unseen, ever - part.zeroed);
+  if (part.unseen != 0) part.why_not = most.second;
+  if (trials_of(data) == 0) return;
+  const auto [low, high] = zero_fills.interval;
+  // The upper end has the lost samples.
+  const std::uint64_t unsampled = less(part.unseen, zero_fills.lost * page_bytes());
+  kernel.zeroed_interval = {low * page_bytes(), std::min(high * page_bytes() + unsampled, ever)};
 }
 
 void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked) {
@@ -119,7 +169,6 @@ void bound_uncounted(OutsideKernel& kernel, const OutsideData& data) {
       std::any_of(data.processes.begin(), data.processes.end(), [](const auto& each) { return !each.second.ended; });
   part.faults_known = data.run && data.run->minor_faults && !any_runs;
   if (data.pages_follow && data.counts.zeroed_pages) {
-    part.minor_faults = std::max(part.minor_faults, part.faults);
     return;
   }
   part.why_not = kRightsChanged;
@@ -134,9 +183,8 @@ std::uint64_t likely_growth(const OutsideKernel& kernel, const OutsideData& data
   const auto root = data.processes.find(data.run ? data.run->pid : data.pid.value_or(0));
   if (root == data.processes.end() || kernel.unseen_faults == 0) return unseen_bytes;
   const std::uint64_t seen = less(root->second.looked_faults, data.faults_before_exec);
-  const std::uint64_t after = data.run                     ? less(waited_faults(data), seen)
-                              : data.processes.size() == 1 ? kernel.unseen_faults
-                                                           : 0;
+  const bool is_alone = data.processes.size() == 1 && !data.forked;
+  const std::uint64_t after = data.run ? less(waited_faults(data), seen) : is_alone ? kernel.unseen_faults : 0;
   const double share = std::min(1.0, as_double(after) / as_double(kernel.unseen_faults));
   return rounded(as_double(unseen_bytes) * (1 - share * (1 - root->second.growing)));
 }
@@ -163,14 +211,21 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
   // MADV_COLLAPSE populates the holes without a fault.
   const std::uint64_t unseen = (kernel.unseen_faults + data.counts.holes) * page_bytes() + huge;
-  // A fault that is only sampled may have been a read of the page of zeros.
-  kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, looked.grown) : part.zeroed;
-  const std::uint64_t least = less(part.zeroed, looked.grown_at_most + looked.earlier + unseen);
-  const std::uint64_t most = less(part.zeroed, looked.grown);
+  // Copies of pages of files made a process grow, too, and were not zeroed.
+  const std::uint64_t others = less(part.minor_faults, part.faults);
+  const std::uint64_t copied = std::min(others, estimate(data, data.copied, part.minor_faults).interval[1]);
+  const std::uint64_t grown = less(looked.grown, copied * page_bytes());
+  // The samples of faults are an estimate.
+  kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, grown) : part.zeroed;
+  const auto [low, high] = kernel.zeroed_interval.value_or(std::array{part.zeroed, part.zeroed + part.unseen});
+  const std::uint64_t least = less(low, looked.grown_at_most + looked.earlier + unseen);
+  const std::uint64_t most = less(std::max(high, part.zeroed), grown);
   part.refilled =
       std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
   // Unless all faults are known, processes that ended before a look may have populated all zeroed bytes.
   kernel.refilled_interval = {part.faults_known ? least : 0, most};
+  // More may have been zeroed than any sample or count shows.
+  if (part.unlimited) kernel.zeroed_interval = kernel.refilled_interval = std::nullopt;
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;
 }

@@ -13,7 +13,8 @@ struct OutsideKernel {
   ZeroedBy method = ZeroedBy::kBounded;
   IntervalBytes zeroed_interval;  ///< 95 %, kSampled
   std::uint64_t zeroed_at_least = 0;
-  IntervalBytes refilled_interval;  ///< as the peak between two looks was higher than at them, or not
+  IntervalBytes
+      refilled_interval;  ///< by the ends of what was zeroed, and as the peak was higher than at looks, or not
   std::uint64_t unseen_faults = 0;  ///< of processes, and after last looks, that nobody looked at
 };
 

@@ -264,20 +264,22 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   return outside;
 }
 
-/// Shared memory, with each page divided among the processes that map it: the sum counts each page once.
+/// The most shared memory that one process was seen with, or that all have now. In the sum, each page is divided among
+/// the processes that map it, so that it counts once.
 Count shared_bytes(const OutsideData& data) {
+  if (data.processes.empty()) return NotAvailable{"no process was looked at"};
+  std::uint64_t most = 0;
   std::uint64_t sum = 0;
   for (const auto& [pid, process] : data.processes) {
-    const auto bytes = process.ended ? std::nullopt : rollup_bytes(pid, "Pss_Shmem");
-    if (!bytes) return NotAvailable{"a process had ended, or its memory cannot be looked at"};
-    sum += *bytes;
+    most = std::max(most, process.shared);
+    if (!process.ended) sum += rollup_bytes(pid, "Pss_Shmem").value_or(0);
   }
-  return data.processes.empty() ? Count(NotAvailable{"no process was looked at"}) : Count(sum);
+  return std::max(most, sum);
 }
 
 std::vector<BesideRow> beside_of(const OutsideData& data) {
   const NotAvailable inside{kInside};
-  return {{Beside::kSharedMemory, shared_bytes(data), {}},
+  return {{Beside::kSharedMemory, shared_bytes(data), {}, false, true},
           {Beside::kZeroPages, Count(inside), {}},
           {Beside::kCopiedInFork, Count(NotAvailable{"no counter shows it"}), {}},
           {Beside::kExit, {}, Count(inside)},

@@ -37,10 +37,11 @@ std::string counted_text(const Record& record) {
   constexpr const char* kHow[] = {"counted page by page", "minor faults, divided by samples of them", "bounds"};
   const char* const how = kHow[static_cast<std::size_t>(record.outside->zeroed_by)];
   return wrap(
-      fmt::format("{} minor faults; zeroed by the kernel: {}{} ({}), of that refilled: {}{}; held at the peak: {}.",
+      fmt::format("{} minor faults; zeroed by the kernel: {}{} ({}), of that refilled: {}{}; held at the peak: {}{}.",
                   kernel.minor_faults ? format_count(*kernel.minor_faults) : "n/a", bytes_text(kernel.zeroed_bytes),
                   between(kernel.zeroed_interval_bytes), how, bytes_text(kernel.refilled_bytes),
-                  kernel.refilled_bytes ? between(kernel.refilled_interval_bytes) : "", bytes_text(kernel.peak_bytes)));
+                  kernel.refilled_bytes ? between(kernel.refilled_interval_bytes) : "", kernel.peak_bytes ? "~" : "",
+                  bytes_text(kernel.peak_bytes)));
 }
 
 /// The innermost functions; of a script's, for which an interpreter worked, the first one too.
@@ -186,11 +187,11 @@ std::string outside_processes(const Record& record) {
   Table table({{"pid", Unit::kText, 9},
                {"command", Unit::kText, kName},
                {"minor faults", Unit::kCount, 14},
-               {"at the peak", Unit::kBytes, 13}});
+               right_text("at the peak", 13)});
   for (std::size_t i = 0; i < std::min(kShown, order.size()) && faults(order[i]) != 0; ++i) {
     const std::string& command = order[i]->command.empty() ? order[i]->executable : order[i]->command;
     table.add({std::to_string(order[i]->pid), first_characters(one_line(command), kName - 1),
-               order[i]->kernel.minor_faults, order[i]->kernel.peak_bytes});
+               order[i]->kernel.minor_faults, rough(order[i]->kernel.peak_bytes.value_or(0))});
   }
   return table.empty() ? "" : "\n" + table.text();
 }

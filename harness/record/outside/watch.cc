@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/less.h"
 #include "observe/file_reader.h"
 #include "os/clock.h"
 #include "os/huge_faults.h"
@@ -45,7 +46,11 @@ void share_faults() {
 }  // namespace
 
 OutsideWatch::OutsideWatch()
-    : throttling_(::getpid()), huge_before_(huge_fault_bytes()), places_(holdings_), returns_(places_) {
+    : throttling_(::getpid()),
+      huge_before_(huge_fault_bytes()),
+      shared_before_(huge_shared_bytes()),
+      places_(holdings_),
+      returns_(places_) {
   start_sampling({}, kHzOfCommand, kStackOfCommand);
 }
 
@@ -54,6 +59,7 @@ OutsideWatch::OutsideWatch(WatchScope& scope, bool sizes)
       perf_(scope.perf(processes_)),
       cgroup_folder_(perf_.cgroup >= 0 && !perf_.has_us ? scope.folder() : ""),
       huge_before_(huge_fault_bytes()),
+      shared_before_(huge_shared_bytes()),
       holdings_(processes_, perf_.is_open() ? [&scope] { return scope.joined(); } : HoldingsWatch::Joined{}),
       places_(holdings_),
       returns_(places_),
@@ -107,13 +113,19 @@ OutsideData OutsideWatch::finish() {
   data_.faults = places_.all();
   data_.zero_fills = places_.zero_fills();
   data_.unsure = places_.unsure();
+  data_.unread = places_.unread();
+  data_.shared = places_.shared();
+  data_.copied = places_.copied();
+  data_.forked = places_.forked();
   data_.processes = holdings_.processes();
   data_.user_ns = static_cast<std::int64_t>(holdings_.clock().user_s() * 1e9);
   data_.system_ns = static_cast<std::int64_t>(holdings_.clock().system_s() * 1e9);
   add_cgroup_time();
   if (throttling_) data_.throttled_ns = throttling_->since();
   const auto huge = huge_fault_bytes();
-  if (huge && huge_before_ && *huge > *huge_before_) data_.huge_bytes = *huge - *huge_before_;
+  if (huge && huge_before_) data_.huge_bytes = less(*huge, *huge_before_);
+  const auto shared = huge_shared_bytes();
+  if (shared && shared_before_) data_.huge_shared_bytes = less(*shared, *shared_before_);
   return std::move(data_);
 }
 

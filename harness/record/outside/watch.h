@@ -48,12 +48,14 @@ struct OutsideData {
   bool pages_follow = false;      ///< PageCounts::pages_follow()
   bool counts_whole = false;      ///< faults that the kernel took for the program are counted, too
   bool light = false;             ///< without tracepoints, and without counting events in its threads
+  bool forked = false;            ///< a process forked meanwhile
   std::uint64_t tree_faults = 0;  ///< minor ones, as /proc has them of the processes and the children they waited for
   std::string why_no_pages;
   std::uint64_t faults_before_exec = 0;                    ///< of `run`: not the program's
   Count throttled_ns = NotAvailable{"several processes"};  ///< for which a CPU quota stopped its control group
-  std::uint64_t huge_bytes = 0;  ///< populated in huge pages by whatever ran on this machine meanwhile
-  std::string denied;            ///< why nothing was sampled; empty: samples were taken
+  std::uint64_t huge_bytes = 0;         ///< populated in huge pages by whatever ran on this machine meanwhile
+  std::uint64_t huge_shared_bytes = 0;  ///< likewise of shared memory
+  std::string denied;                   ///< why nothing was sampled; empty: samples were taken
   ProfileData profile;
   CpuSamples cpu;
   std::vector<FaultPlace> places;
@@ -63,6 +65,9 @@ struct OutsideData {
   SampledFaults faults;
   SampledFaults zero_fills;
   SampledFaults unsure;
+  SampledFaults unread;
+  SampledFaults shared;
+  SampledFaults copied;
   std::map<pid_t, HeldProcess> processes;
   std::optional<StoreSizes> store_sizes;
 };
@@ -92,6 +97,7 @@ class OutsideWatch {
   std::optional<CgroupTime> time_before_;
   std::optional<Throttling> throttling_;
   std::optional<std::uint64_t> huge_before_;
+  std::optional<std::uint64_t> shared_before_;
   HoldingsWatch holdings_;
   FaultPlaces places_;
   ReturnPlaces returns_;

@@ -9,7 +9,9 @@
  * keeps, and becomes itself, ROUNDS times. last: "map" in a thread that runs when the first one has ended. daemon: "map" in a
  * process that runs when this one has ended. vfork: "map" in a child of vfork, which has this one's memory. collapse: 8 MiB
  * of small pages, but for each 512th, become huge pages. large: 8 MiB that are advised to be in huge pages. hugetlb: 8 MiB of
- * hugetlbfs. */
+ * hugetlbfs. look: ROUNDS MiB that are read and never written, slowly. shared, memfd, shm, sysv: ROUNDS MiB of shared memory.
+ * given: a child of fork returns ROUNDS MiB of its parent's memory, waits, and fills it again. populate: ROUNDS MiB that a
+ * system call populates in a child, which ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -17,8 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +131,58 @@ __attribute__((noinline)) static void hugetlb_here(void) {
   usleep(300000);
 }
 
+/* A page after the other, in 100 pieces with a pause after each: no sample is lost. */
+__attribute__((noinline)) static void look_here(long bytes) {
+  const volatile char* memory = map(bytes);
+  for (long at = 0; at < bytes; at += 4096) {
+    (void)memory[at];
+    if (at / 4096 % (bytes / 4096 / 100) == 0) usleep(2000);
+  }
+}
+
+__attribute__((noinline)) static void share_here(const char* way, long bytes) {
+  int file = -1;
+  char* memory = NULL;
+  if (strcmp(way, "memfd") == 0) file = memfd_create("shared", 0);
+  if (strcmp(way, "shm") == 0) {
+    file = shm_open("/zerotax-refills", O_CREAT | O_RDWR, 0600);
+    shm_unlink("/zerotax-refills");
+  }
+  if (file >= 0 && ftruncate(file, bytes) != 0) exit(3);
+  if (strcmp(way, "sysv") == 0) {
+    const int number = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
+    memory = shmat(number, NULL, 0);
+    shmctl(number, IPC_RMID, NULL);
+  } else {
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (file < 0 ? MAP_ANONYMOUS : 0), file, 0);
+  }
+  if (memory == MAP_FAILED) exit(3);
+  memset(memory, 7, bytes);
+}
+
+static char* given;
+
+static void give_here(long bytes) {
+  const pid_t child = fork();
+  if (child == 0) {
+    madvise(given, bytes, MADV_DONTNEED);
+    usleep(100000);
+    memset(given, 7, bytes);
+    usleep(100000);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+}
+
+static void populate_here(long bytes) {
+  const pid_t child = fork();
+  if (child == 0) {
+    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+}
+
 __attribute__((noinline)) static void storm_here(void) { munmap(map(MIB), MIB); }
 
 /* Returns 0 for a way that gives nothing back. */
@@ -192,6 +248,11 @@ static void work(const char* way, long rounds) {
   if (strcmp(way, "grow") == 0) return grow_here(rounds);
   if (strcmp(way, "collapse") == 0 || strcmp(way, "large") == 0) return huge_here(way);
   if (strcmp(way, "hugetlb") == 0) return hugetlb_here();
+  if (strcmp(way, "look") == 0) return look_here(rounds * MIB);
+  if (strcmp(way, "given") == 0) return give_here(rounds * MIB);
+  if (strcmp(way, "populate") == 0) return populate_here(rounds * MIB);
+  if (strcmp(way, "shared") == 0 || strcmp(way, "memfd") == 0) return share_here(way, rounds * MIB);
+  if (strcmp(way, "shm") == 0 || strcmp(way, "sysv") == 0) return share_here(way, rounds * MIB);
   if (strcmp(way, "zeros") == 0 || strcmp(way, "advise") == 0) kept = map(MIB);
   if (strcmp(way, "map") == 0 || strcmp(way, "malloc") == 0) keep_here();
   for (long i = 0; i < rounds; ++i) {
@@ -215,6 +276,10 @@ int main(int count, char** words) {
   waits = count > 3;
   rounds_of_last = atol(words[2]);
   if (strcmp(words[1], "last") == 0) leave_thread();
+  if (strcmp(words[1], "given") == 0) {
+    given = map(atol(words[2]) * MIB);
+    memset(given, 7, atol(words[2]) * MIB);
+  }
   wait_for_line();
   if (strcmp(words[1], "daemon") == 0) leave_process();
   if (strcmp(words[1], "exec") == 0) execl("/proc/self/exe", words[0], "map", words[2], (char*)NULL);
