@@ -16,7 +16,7 @@ Access by_load_bit(std::uint32_t word) { return (word & kLoadBit) != 0 ? Access:
 Access of_one_register(std::uint32_t word) {
   const bool is_vector = (word >> 26 & 1U) != 0;
   const bool is_atomic = (word >> 24 & 1U) == 0 && (word >> 21 & 1U) != 0 && (word >> 10 & 3U) == 0;
-  if (is_atomic) return is_vector || (word >> 12 & 0xfU) == 0xc ? Access::kUnknown : Access::kWrite;  // ldapr
+  if (is_atomic) return is_vector || (word & 0xf000U) == 0xc000U ? Access::kUnknown : Access::kWrite;  // ldapr
   const bool is_signed_pointer = (word >> 24 & 1U) == 0 && (word >> 21 & 1U) != 0 && (word >> 10 & 1U) != 0;
   if (is_signed_pointer) return Access::kUnknown;  // ldraa
   if (is_vector) return by_load_bit(word);
