@@ -26,7 +26,10 @@ namespace {
 constexpr const char* kSelf = "/proc/self/exe";
 
 void misbehave(const std::string& contents) {
-  if (contents == "crash") ::raise(SIGSEGV);
+  if (contents == "crash") {
+    ::signal(SIGSEGV, SIG_DFL);  // a sanitizer would end the process otherwise
+    ::raise(SIGSEGV);
+  }
   if (contents == "stop") ::raise(SIGSTOP);
   if (contents == "memory") ::_exit(kReadNoMemory);
   while (contents == "loop") {

@@ -8,15 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "os/text_of.h"
 
 namespace zerotax {
 namespace {
-
-std::string text_of(const std::string& path) {
-  std::ifstream stream(path);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Two files, of which the second takes the name of the first later.
 class Replaced : public testing::Test {
