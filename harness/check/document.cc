@@ -18,7 +18,6 @@ namespace zerotax::check {
 ZEROTAX_FIELDS(BaselineThreshold, at_bytes, changes)
 ZEROTAX_FIELDS(UncertainThreshold, from_bytes, to_bytes, changes, seen, looks)
 ZEROTAX_FIELDS_WRITTEN(ReviewRange, from_bytes, to_bytes, from_exact, to_exact)
-ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
 ZEROTAX_FIELDS_WRITTEN(ConditionDifference, name, before, after, may_explain, sentence)
 
 template <typename T>

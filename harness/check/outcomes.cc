@@ -16,16 +16,8 @@ using exchange::OutcomeKind;
 using exchange::OutcomeList;
 
 OutcomeKind kind_of(const ReviewGroup& group) {
-  if (group.direction == Direction::kBetter) return OutcomeKind::kBetter;
-  if (group.direction == Direction::kNeither) return OutcomeKind::kChanged;
-  return is_failure(group.cause) ? OutcomeKind::kFailed : OutcomeKind::kWorse;
-}
-
-/// The kind of a whole check. A change that is better here and worse there counts as worse, as in the exit status.
-OutcomeKind kind_of(ReviewVerdict verdict) {
-  constexpr OutcomeKind kKinds[] = {OutcomeKind::kSame,  OutcomeKind::kBetter,  OutcomeKind::kWorse,
-                                    OutcomeKind::kWorse, OutcomeKind::kChanged, OutcomeKind::kFailed};
-  return kKinds[static_cast<std::size_t>(verdict)];
+  const bool failed = group.direction == Direction::kWorse && is_failure(group.cause);
+  return failed ? OutcomeKind::kFailed : exchange::kind_of(group.direction);
 }
 
 /// The cause with what qualifies it: unique among the groups of a review, and the same in the next one.
@@ -69,12 +61,6 @@ void add_outcomes(const CheckResult& result, bool strict, OutcomeList& list) {
   }
 }
 
-/// "zeroed_bytes" as a slug.
-std::string slug_of(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 /// The metrics of points that are not as in the baseline, by their names, as a review knows them: the value now, if it
 /// is a number.
 using Known = std::map<std::string, std::optional<double>>;
@@ -104,7 +90,7 @@ void add_benchmarks(const CheckResult& result, OutcomeList& list) {
     for (const Metric metric : kSteadyMetrics) {
       const auto found = known.find(name_of(Slot{identity_of(point), 0, metric}));
       const auto value = found == known.end() ? point.number(metric) : found->second;
-      if (value) benchmark.measures.push_back({slug_of(row_of(metric).key), *value});
+      if (value) benchmark.measures.push_back({row_of(metric).key, *value});
     }
   }
 }
@@ -120,7 +106,7 @@ void add_notes(const CheckResult& result, OutcomeList& list) {
   std::map<std::string, std::size_t> left_out;
   for (const NotCompared& each : result.not_compared) ++left_out[each.why];
   for (const auto& [why, count] : left_out) list.notes.push_back(fmt::format("Not compared, {}: {}", why, count));
-  if (!result.review.changes.empty()) list.notes.push_back("If this is intended, accept it with: " + result.accept);
+  if (!result.review.changes.empty()) list.notes.push_back(accept_note(result.accept));
 }
 
 }  // namespace
@@ -130,7 +116,7 @@ OutcomeList check_outcomes(const Check& check) {
   list.command = "zerotax check";
   list.sentence = check.sentence;
   list.verdict = word_of(check.verdict);
-  list.kind = kind_of(check.verdict);
+  list.kind = exchange::kind_of(check.verdict);
   list.thing = "change";
   for (const CheckResult& result : check.checks) {
     list.subject += fmt::format("{}{} against {}", list.subject.empty() ? "" : "; ", name_and_version(result.allocator),

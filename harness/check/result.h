@@ -12,14 +12,6 @@ namespace zerotax::check {
 
 // The fields below are keys of results/schema/check.schema.json, which describes them.
 
-/// What says nothing in a check, and why: a metric of one point (BaselineChange::name), one that all points lack (its
-/// key), "thresholds", or "points of other sizes".
-struct NotCompared {
-  std::string name;
-  std::string why;  ///< "depends on the clock", "within the tolerance", "left
-                    ///< out by --only"
-};
-
 /// One allocator compared with its baseline.
 struct CheckResult {
   Allocator allocator;
@@ -40,7 +32,7 @@ struct CheckResult {
 struct Check {
   std::vector<CheckResult> checks;
   bool strict = false;  ///< improvements fail, too
-  ReviewVerdict verdict = ReviewVerdict::kSame;
+  Verdict verdict = Verdict::kSame;
   std::string sentence;
   bool passed = true;  ///< nothing changed, or for the better alone
 };

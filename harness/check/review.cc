@@ -10,14 +10,6 @@ namespace {
 
 bool is_failure(const ReviewGroup& group) { return is_failure(group.cause) && group.direction == Direction::kWorse; }
 
-ReviewVerdict verdict_of(const std::vector<ReviewGroup>& groups) {
-  const auto any = [&](Direction direction) {
-    return std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return group.direction == direction; });
-  };
-  return joined_verdict(std::any_of(groups.begin(), groups.end(), is_failure), any(Direction::kWorse),
-                        any(Direction::kBetter), any(Direction::kNeither));
-}
-
 /// Worse before better before neither; what breaks a promise, then what happens in every call, the largest first.
 bool comes_before(const ReviewGroup& one, const ReviewGroup& other) {
   const auto rank = [](const ReviewGroup& group) {
@@ -43,24 +35,7 @@ const char* word_of(Cause cause) {
   return kWords[static_cast<std::size_t>(cause)];
 }
 
-const char* word_of(Direction direction) {
-  constexpr const char* kWords[] = {"worse", "better", "neither"};
-  return kWords[static_cast<std::size_t>(direction)];
-}
-
-const char* word_of(ReviewVerdict verdict) {
-  constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed", "failed"};
-  return kWords[static_cast<std::size_t>(verdict)];
-}
-
 bool is_failure(Cause cause) { return cause <= Cause::kMisaligned; }
-
-ReviewVerdict joined_verdict(bool failed, bool worse, bool better, bool changed) {
-  if (failed) return ReviewVerdict::kFailed;
-  if (worse) return better ? ReviewVerdict::kMixed : ReviewVerdict::kWorse;
-  if (better) return ReviewVerdict::kBetter;
-  return changed ? ReviewVerdict::kChanged : ReviewVerdict::kSame;
-}
 
 namespace {
 
@@ -98,7 +73,8 @@ Review review_changes(const Baseline& before, const Baseline& after, std::vector
     review.groups.push_back(std::move(draft.group));
   }
   std::stable_sort(review.groups.begin(), review.groups.end(), comes_before);
-  review.verdict = verdict_of(review.groups);
+  review.verdict = verdict_of(review.groups, std::any_of(review.groups.begin(), review.groups.end(),
+                                                         [](const ReviewGroup& group) { return is_failure(group); }));
   review.sentence = sentence_of(input, review.verdict, review.groups);
   return review;
 }

@@ -46,6 +46,6 @@ void add_thresholds(const ReviewInput& input, std::vector<Draft>& drafts);
 void put_in_words(const ReviewInput& input, Draft& draft);
 
 /// The verdict on all groups in one sentence.
-std::string sentence_of(const ReviewInput& input, ReviewVerdict verdict, const std::vector<ReviewGroup>& groups);
+std::string sentence_of(const ReviewInput& input, Verdict verdict, const std::vector<ReviewGroup>& groups);
 
 }  // namespace zerotax::check

@@ -18,12 +18,11 @@ std::string line(const std::string& text) { return wrap(text, "  ", "    "); }
 std::string groups_text(const Review& review, bool explain, const Palette& palette) {
   std::string text;
   for (const ReviewGroup& group : review.groups) {
-    const bool neither = group.direction == Direction::kNeither;
-    const char* direction = neither ? "changed" : word_of(group.direction);
+    const char* direction = heading_of(group.direction);
     const std::string lines =
         line(fmt::format("{}: {} ({})", direction, group.sentence, format_counted(group.changes.size(), "change")));
     const Tone tone = group.direction == Direction::kBetter ? Tone::kBetter : Tone::kWorse;
-    text += neither ? lines : palette.first_in(lines, tone, direction);
+    text += group.direction == Direction::kNeither ? lines : palette.first_in(lines, tone, direction);
     if (!explain) continue;
     for (const std::size_t place : group.changes) text += fmt::format("    {}\n", review.changes[place].line);
   }
@@ -54,7 +53,7 @@ std::string not_compared_text(const std::vector<NotCompared>& all, bool explain)
 
 std::string conditions_text(const CheckResult& result, bool explain) {
   std::string text;
-  const bool changed = result.review.verdict != ReviewVerdict::kSame;
+  const bool changed = result.review.verdict != Verdict::kSame;
   for (const ConditionDifference& each : result.conditions) {
     if (explain || (changed && each.may_explain)) {
       text += line("The baseline was measured elsewhere: " + each.sentence);
@@ -63,19 +62,11 @@ std::string conditions_text(const CheckResult& result, bool explain) {
   return result.load.busy ? text + line(result.load.sentence) : text;
 }
 
-std::string accept_text(const CheckResult& result) {
-  if (result.review.verdict == ReviewVerdict::kSame) return "";
-  return fmt::format("{}: {}\n",
-                     result.review.verdict == ReviewVerdict::kBetter ? "Keep the improvement as the new baseline with"
-                                                                     : "If this is intended, accept it with",
-                     result.accept);
-}
-
 }  // namespace
 
 std::string next_step(const Check& check, bool explain, std::vector<std::string> command) {
   for (const CheckResult& result : check.checks) {
-    if (result.review.verdict == ReviewVerdict::kSame) continue;
+    if (result.review.verdict == Verdict::kSame) continue;
     if (explain) return result.accept;
     command.front() = "zerotax";
     command.emplace_back("--explain");
@@ -95,7 +86,8 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
     for (const std::string& each : result.accepted_failures) {
       text += fmt::format("  a failure that the baseline accepts: {}\n", each);
     }
-    text += not_compared_text(result.not_compared, explain) + conditions_text(result, explain) + accept_text(result);
+    text += not_compared_text(result.not_compared, explain) + conditions_text(result, explain) +
+            accept_text(result.review.verdict, result.accept);
   }
   return text;
 }

@@ -9,21 +9,21 @@
 namespace zerotax::check {
 namespace {
 
-ReviewVerdict overall(const std::vector<CheckResult>& results) {
-  const auto any = [&](ReviewVerdict verdict) {
+Verdict overall(const std::vector<CheckResult>& results) {
+  const auto any = [&](Verdict verdict) {
     return std::any_of(results.begin(), results.end(),
                        [&](const auto& each) { return each.review.verdict == verdict; });
   };
-  const bool mixed = any(ReviewVerdict::kMixed);
-  return joined_verdict(any(ReviewVerdict::kFailed), mixed || any(ReviewVerdict::kWorse),
-                        mixed || any(ReviewVerdict::kBetter), any(ReviewVerdict::kChanged));
+  const bool mixed = any(Verdict::kMixed);
+  return joined_verdict(any(Verdict::kFailed), mixed || any(Verdict::kWorse), mixed || any(Verdict::kBetter),
+                        any(Verdict::kChanged));
 }
 
-std::string overall_sentence(const std::vector<CheckResult>& results, ReviewVerdict verdict) {
+std::string overall_sentence(const std::vector<CheckResult>& results, Verdict verdict) {
   if (results.size() == 1) return results.front().review.sentence;
   std::vector<std::string> changed;
   for (const CheckResult& result : results) {
-    if (result.review.verdict != ReviewVerdict::kSame) changed.push_back(result.allocator.name);
+    if (result.review.verdict != Verdict::kSame) changed.push_back(result.allocator.name);
   }
   if (changed.empty())
     return fmt::format("same: {} as in their baselines", format_counted(results.size(), "allocator"));
@@ -72,10 +72,9 @@ std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Base
 }
 
 Check check_of(std::vector<CheckResult> results, bool strict) {
-  const ReviewVerdict verdict = overall(results);
-  const bool passed = verdict == ReviewVerdict::kSame || (verdict == ReviewVerdict::kBetter && !strict);
+  const Verdict verdict = overall(results);
   std::string sentence = overall_sentence(results, verdict);
-  return {std::move(results), strict, verdict, std::move(sentence), passed};
+  return {std::move(results), strict, verdict, std::move(sentence), passes(verdict, strict)};
 }
 
 const char* way_of(const Review& review, const PointIdentity& point) {

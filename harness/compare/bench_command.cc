@@ -90,9 +90,7 @@ exchange::OutcomeList bench_outcomes(const BenchComparison& comparison) {
     if (!each.after.counts) continue;
     exchange::Benchmark& benchmark = list.benchmarks.emplace_back(exchange::Benchmark{label_of(each), {}});
     for (const bench::CountRow& count : bench::kCounts) {
-      std::string slug = count.key;
-      std::replace(slug.begin(), slug.end(), '_', '-');
-      benchmark.measures.push_back({slug, *each.after.counts.*count.of});
+      benchmark.measures.push_back({count.key, *each.after.counts.*count.of});
     }
   }
   return list;

@@ -9,6 +9,17 @@ const char* word_of(OutcomeKind kind) {
   return kWords[static_cast<std::size_t>(kind)];
 }
 
+OutcomeKind kind_of(Direction direction) {
+  constexpr OutcomeKind kKinds[] = {OutcomeKind::kWorse, OutcomeKind::kBetter, OutcomeKind::kChanged};
+  return kKinds[static_cast<std::size_t>(direction)];
+}
+
+OutcomeKind kind_of(Verdict verdict) {
+  using enum OutcomeKind;
+  constexpr OutcomeKind kKinds[] = {kSame, kBetter, kWorse, kWorse, kChanged, kFailed};
+  return kKinds[static_cast<std::size_t>(verdict)];
+}
+
 std::string verdict_of(const OutcomeList& list) { return list.verdict.empty() ? word_of(list.kind) : list.verdict; }
 
 const std::string& label_of(const Outcome& outcome) { return outcome.label.empty() ? outcome.name : outcome.label; }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "judge/comparison.h"
+
 namespace zerotax::exchange {
 
 // What a room has judged, in the form that other programs want: each room fills it from its own verdict, and every
@@ -21,11 +23,14 @@ enum class OutcomeKind : std::uint8_t {
 };
 /// "same", "better", "worse", "changed", "failed", "skipped".
 const char* word_of(OutcomeKind kind);
+/// The kind of a change, and of all changes of a comparison. A mixed comparison counts as worse, as in the exit status.
+OutcomeKind kind_of(Direction direction);
+OutcomeKind kind_of(Verdict verdict);
 
-/// One metric of a benchmark. Its slug is lower case with dashes, at most 64 characters ("zeroed-bytes"); the bounds
-/// say in which range the value was seen.
+/// One metric of a benchmark, by its key in documents ("zeroed_bytes"). The bounds say in which range the value was
+/// seen.
 struct Measure {
-  std::string slug;
+  std::string key;
   double value = 0;
   std::optional<double> lower = {};
   std::optional<double> upper = {};

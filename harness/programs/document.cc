@@ -43,13 +43,10 @@ void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
 }
 
 void to_json(Json& json, Metric metric) { json = json_key(metric); }
-void to_json(Json& json, Direction direction) { json = word_of(direction); }
-void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
 
 ZEROTAX_FIELDS(Range, low, high)
 ZEROTAX_FIELDS(Conditions, kernel, thp, libc, aslr, allocator, cpus, page_bytes, zerotax)
 ZEROTAX_FIELDS(Place, function, file, line)
-ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
 void to_json(Json& json, const SiteChange& value) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, kind, place, called_by, before, after))
   json["line"] = place_words(value);

@@ -8,11 +8,6 @@
 
 namespace zerotax::programs {
 
-const char* word_of(Direction direction) {
-  constexpr const char* kWords[] = {"worse", "better", "neither"};
-  return kWords[static_cast<std::size_t>(direction)];
-}
-
 const std::array<MetricRow, kMetrics>& metric_rows() {
   using enum Metric;
   using enum Family;

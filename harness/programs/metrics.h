@@ -48,11 +48,6 @@ inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kFreeCa
 /// Metrics that tell of one thing.
 enum class Family : std::uint8_t { kOfKernel, kOfAllocator, kOfNewBlocks, kOfProgram, kOfPeak, kOfMappings, kOfCalls };
 
-/// Which way a change goes. For a metric of cost, more is worse; for one that only describes how, it is neither.
-enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
-/// "worse", "better", "neither".
-const char* word_of(Direction direction);
-
 struct MetricRow {
   Metric metric;
   const char* key;   ///< in JSON

@@ -258,7 +258,7 @@ Check check_one(const Subject& subject, const std::string& path, bool strict) {
   check.baseline_path = path;
   if (subject.other_settings) check.conditions.emplace_back("settings: others before than now (--env)");
   check.strict = strict;
-  check.passed = check.passed && (!strict || check.verdict == Verdict::kSame);
+  check.passed = passes(check.verdict, strict);
   check.accept = accept_words(target, path, subject.other_settings);
   return check;
 }

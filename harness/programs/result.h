@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/comparison.h"
 #include "judge/evidence.h"
 #include "programs/metrics.h"
 #include "record/result.h"
@@ -114,11 +115,6 @@ struct Change {
   [[nodiscard]] bool grew() const { return after > before.high; }
 };
 
-struct NotCompared {
-  std::string name;
-  std::string why;
-};
-
 /// What became of one place: all call stacks that end there, or of a function with several callers, from one of them.
 struct SiteChange {
   record::SiteKind kind{};
@@ -127,10 +123,6 @@ struct SiteChange {
   SiteValues before;
   SiteValues after;
 };
-
-enum class Verdict : std::uint8_t { kSame, kBetter, kWorse, kMixed, kChanged };
-/// "same", "better", "worse", "mixed", "changed".
-const char* word_of(Verdict verdict);
 
 /// A command compared with its baseline.
 struct Check {

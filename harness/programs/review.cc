@@ -277,11 +277,6 @@ std::string advice_of(const Check& check) {
   return row == nullptr || !row->of_program ? "" : advice_words(row, evidence);
 }
 
-const char* word_of(Verdict verdict) {
-  constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed"};
-  return kWords[static_cast<std::size_t>(verdict)];
-}
-
 std::string place_words(const SiteChange& site) {
   constexpr const char* kWords[] = {"calloc in ", "realloc in ", "memset of a new block in ", "malloc in ",
                                     "free in ",   "a purge in ", "the program in ",           "memset in "};

@@ -20,10 +20,6 @@ constexpr std::size_t kPlaces = 5;
 
 std::string line(const std::string& text) { return wrap(text, "  ", "    "); }
 
-const char* heading_of(Direction direction) {
-  return direction == Direction::kNeither ? "changed" : word_of(direction);
-}
-
 bool is_shown(const Change& change, const Check& check, bool explain) {
   return explain || change.direction != Direction::kNeither || check.verdict == Verdict::kChanged;
 }
@@ -80,17 +76,6 @@ std::string not_compared_text(const Check& check, bool explain) {
 
 std::string advice_text(const Check& check) { return check.advice.empty() ? "" : line(check.advice); }
 
-exchange::OutcomeKind kind_of(Direction direction) {
-  using enum exchange::OutcomeKind;
-  return direction == Direction::kWorse ? kWorse : direction == Direction::kBetter ? kBetter : kChanged;
-}
-
-exchange::OutcomeKind kind_of(Verdict verdict) {
-  using enum exchange::OutcomeKind;
-  constexpr exchange::OutcomeKind kKinds[] = {kSame, kBetter, kWorse, kWorse, kChanged};
-  return kKinds[static_cast<std::size_t>(verdict)];
-}
-
 std::string test_name(const MetricRow& row, const std::string& process) {
   return process.empty() ? row.key : fmt::format("{} of {}", row.key, process);
 }
@@ -101,7 +86,7 @@ exchange::Outcome outcome_of(const Check& check, const Change& change) {
   outcome.file = check.baseline_path;
   outcome.name = test_name(row_of(change.metric), change.process);
   outcome.label = words_of(change);
-  outcome.kind = kind_of(change.direction);
+  outcome.kind = exchange::kind_of(change.direction);
   outcome.fails = !check.passed && (check.strict || change.direction != Direction::kBetter);
   outcome.verdict = exchange::word_of(outcome.kind);
   outcome.headline = words_of(change);
@@ -129,9 +114,7 @@ void add_unchanged(const Check& check, const std::string& process, const Ranges&
 exchange::Benchmark benchmark_of(const std::string& name, const Values& values) {
   exchange::Benchmark benchmark{name, {}};
   for (const MetricRow& row : metric_rows()) {
-    std::string slug = row.key;
-    std::replace(slug.begin(), slug.end(), '_', '-');
-    if (values[row.metric]) benchmark.measures.push_back({slug, static_cast<double>(*values[row.metric])});
+    if (values[row.metric]) benchmark.measures.push_back({row.key, static_cast<double>(*values[row.metric])});
   }
   return benchmark;
 }
@@ -149,11 +132,7 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
     for (const std::string& each : check.conditions) text += line("The baseline was measured elsewhere: " + each + ".");
   }
   for (const std::string& note : check.measured.notes) text += line(note);
-  if (!changed) return text;
-  return text + fmt::format("{}: {}\n",
-                            check.verdict == Verdict::kBetter ? "Keep the improvement as the new baseline with"
-                                                              : "If this is intended, accept it with",
-                            check.accept);
+  return text + accept_text(check.verdict, check.accept);
 }
 
 std::string checks_text(const Checks& all, bool explain, const Palette& palette) {
@@ -238,7 +217,7 @@ exchange::OutcomeList check_outcomes(const Check& check) {
   list.command = "zerotax check";
   list.sentence = check.sentence;
   list.verdict = word_of(check.verdict);
-  list.kind = kind_of(check.verdict);
+  list.kind = exchange::kind_of(check.verdict);
   list.thing = "change";
   list.subject = fmt::format("{} against {}", check.subject.name, check.baseline_path);
   for (const Change& change : check.changes) list.outcomes.push_back(outcome_of(check, change));
@@ -254,7 +233,7 @@ exchange::OutcomeList check_outcomes(const Check& check) {
   }
   if (check.changes.empty()) return list;
   for (const std::string& each : check.conditions) list.notes.push_back(each + ".");
-  list.notes.push_back("If this is intended, accept it with: " + check.accept);
+  list.notes.push_back(accept_note(check.accept));
   return list;
 }
 
@@ -271,7 +250,7 @@ exchange::OutcomeList checks_outcomes(const Checks& all) {
   }
   list.sentence = all.sentence;
   list.verdict = word_of(all.verdict);
-  list.kind = kind_of(all.verdict);
+  list.kind = exchange::kind_of(all.verdict);
   return list;
 }
 

@@ -207,7 +207,7 @@ Check check_of(const Program& baseline, Judged judged, const Conditions& measure
   check.measured_on = measured_on;
   check.conditions = differing_conditions(baseline.measured_on, measured_on);
   check.verdict = verdict_of(check.changes);
-  check.passed = check.verdict == Verdict::kSame || check.verdict == Verdict::kBetter;
+  check.passed = passes(check.verdict, false);
   check.sentence = sentence_of(check, same);
   check.advice = advice_of(check);
   return check;
@@ -252,17 +252,6 @@ Judged judge(const Program& baseline, const Runner& run) {
   }
   sort_changes(judged.changes);
   return judged;
-}
-
-Verdict verdict_of(const std::vector<Change>& changes) {
-  const auto any = [&](Direction direction) {
-    return std::any_of(changes.begin(), changes.end(), [&](const Change& each) { return each.direction == direction; });
-  };
-  const bool worse = any(Direction::kWorse);
-  const bool better = any(Direction::kBetter);
-  if (worse) return better ? Verdict::kMixed : Verdict::kWorse;
-  if (better) return Verdict::kBetter;
-  return changes.empty() ? Verdict::kSame : Verdict::kChanged;
 }
 
 }  // namespace zerotax::programs

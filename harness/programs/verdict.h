@@ -26,7 +26,4 @@ Check check_of(const Program& baseline, Judged judged, const Conditions& measure
 /// Several commands with the verdict of all.
 Checks checks_of(std::vector<Check> checks);
 
-/// Of all changes: what only says how counts where nothing that costs changed.
-Verdict verdict_of(const std::vector<Change>& changes);
-
 }  // namespace zerotax::programs

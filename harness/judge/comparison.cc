@@ -1,0 +1,46 @@
+#include "judge/comparison.h"
+
+#include <fmt/format.h>
+
+#include "base/fields.h"
+
+namespace zerotax {
+
+const char* word_of(Direction direction) {
+  constexpr const char* kWords[] = {"worse", "better", "neither"};
+  return kWords[static_cast<std::size_t>(direction)];
+}
+
+const char* heading_of(Direction direction) {
+  return direction == Direction::kNeither ? "changed" : word_of(direction);
+}
+
+const char* word_of(Verdict verdict) {
+  constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed", "failed"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+Verdict joined_verdict(bool failed, bool worse, bool better, bool changed) {
+  if (failed) return Verdict::kFailed;
+  if (worse) return better ? Verdict::kMixed : Verdict::kWorse;
+  if (better) return Verdict::kBetter;
+  return changed ? Verdict::kChanged : Verdict::kSame;
+}
+
+bool passes(Verdict verdict, bool strict) {
+  return verdict == Verdict::kSame || (verdict == Verdict::kBetter && !strict);
+}
+
+void to_json(Json& json, Direction direction) { json = word_of(direction); }
+void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
+ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
+
+std::string accept_note(const std::string& command) { return "If this is intended, accept it with: " + command; }
+
+std::string accept_text(Verdict verdict, const std::string& command) {
+  if (verdict == Verdict::kSame) return "";
+  if (verdict != Verdict::kBetter) return accept_note(command) + "\n";
+  return fmt::format("Keep the improvement as the new baseline with: {}\n", command);
+}
+
+}  // namespace zerotax

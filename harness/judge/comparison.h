@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "base/json.h"
+
+namespace zerotax {
+
+// The words of every comparison of a measurement with an earlier one, whether of an allocator or of a program.
+
+/// The direction of a change. More of a cost is worse; a metric that only describes is neither.
+enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
+/// "worse", "better", "neither".
+const char* word_of(Direction direction);
+/// The same, with "changed" for neither.
+const char* heading_of(Direction direction);
+
+/// The verdict of all changes together.
+enum class Verdict : std::uint8_t {
+  kSame,
+  kBetter,   ///< some changes are for the better, none for the worse
+  kWorse,    ///< some are for the worse, none for the better
+  kMixed,    ///< both
+  kChanged,  ///< neither better nor worse
+  kFailed,   ///< calloc crashes, hangs or breaks its promise, and did not in the baseline
+};
+/// "same", "better", "worse", "mixed", "changed", "failed".
+const char* word_of(Verdict verdict);
+
+/// Of parts: whether any failed, is worse, better, or changed neither for the worse nor the better.
+Verdict joined_verdict(bool failed, bool worse, bool better, bool changed);
+
+/// The same of changes, each with a `direction`.
+template <typename Changes>
+Verdict verdict_of(const Changes& changes, bool failed = false) {
+  const auto any = [&](Direction direction) {
+    return std::any_of(changes.begin(), changes.end(), [&](const auto& each) { return each.direction == direction; });
+  };
+  return joined_verdict(failed, any(Direction::kWorse), any(Direction::kBetter), any(Direction::kNeither));
+}
+
+/// Whether a check passes: nothing changed, or for the better alone. `strict`: improvements fail, too.
+bool passes(Verdict verdict, bool strict);
+
+/// Something that a comparison says nothing about, and why: a metric, "thresholds", "points of other sizes".
+struct NotCompared {
+  std::string name;
+  std::string why;  ///< "depends on the clock", "within the tolerance", "left out by --only"
+};
+
+void to_json(Json& json, Direction direction);
+void to_json(Json& json, Verdict verdict);
+void to_json(Json& json, const NotCompared& value);
+
+/// The line that offers the command which accepts a change; empty if nothing changed.
+std::string accept_text(Verdict verdict, const std::string& command);
+/// The same for the formats of others.
+std::string accept_note(const std::string& command);
+
+}  // namespace zerotax
