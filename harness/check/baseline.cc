@@ -166,8 +166,8 @@ void compare_thresholds(const std::vector<BaselineThreshold>& before, const std:
     change.at_bytes = at;
     change.threshold = threshold;
     change.name = fmt::format("the threshold at {} bytes", at);
-    const std::string was = json_line(Json(threshold.before.value_or(std::vector<std::string>())));
-    const std::string is = json_line(Json(threshold.after.value_or(std::vector<std::string>())));
+    const std::string was = json_line(Json(threshold.before.value_or(BehaviourChanges())));
+    const std::string is = json_line(Json(threshold.after.value_or(BehaviourChanges())));
     change.line = threshold.is_new()    ? fmt::format("there is a new threshold at {} bytes: {}", at, is)
                   : threshold.is_gone() ? fmt::format("{} is gone: {}", change.name, was)
                                         : fmt::format("{}: before {}, now {}", change.name, was, is);
@@ -261,7 +261,7 @@ Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& point
   for (const Point& point : points) baseline.points.push_back(kept_of(point));
   baseline.thresholds.emplace();
   for (const Threshold& threshold : thresholds.thresholds) {
-    std::vector<std::string> changes = describe_change(threshold.below, threshold.above);
+    BehaviourChanges changes = describe_change(threshold.below, threshold.above);
     if (threshold.exact()) {
       baseline.thresholds->push_back({threshold.at_bytes, std::move(changes)});
     } else {
@@ -304,8 +304,8 @@ std::vector<std::string> failing_in_baseline(const Baseline& baseline) {
   }
   if (!baseline.thresholds) return lines;
   for (const BaselineThreshold& threshold : *baseline.thresholds) {
-    for (const std::string& change : threshold.changes) {
-      if (tells_of_failing(change)) lines.push_back(fmt::format("from {} bytes on: {}", threshold.at_bytes, change));
+    for (const BehaviourChange& change : threshold.changes) {
+      if (change.fails) lines.push_back(fmt::format("from {} bytes on: {}", threshold.at_bytes, change.words));
     }
   }
   return lines;

@@ -67,10 +67,10 @@ std::vector<Slot> slots_of(const Point& point);
 /// The value of a point there; nullptr if it lacks the call.
 const MetricValue* value_at(const Point& point, const Slot& slot);
 
-/// A size at which behaviour changes, exactly: the smallest with the new behaviour, and what changes, in words.
+/// A size at which behaviour changes, exactly: the smallest with the new behaviour, and what changes.
 struct BaselineThreshold {
   std::uint64_t at_bytes = 0;
-  std::vector<std::string> changes;
+  BehaviourChanges changes;
   bool operator==(const BaselineThreshold&) const = default;
 };
 
@@ -79,9 +79,9 @@ struct BaselineThreshold {
 struct UncertainThreshold {
   std::uint64_t from_bytes = 0;
   std::uint64_t to_bytes = 0;
-  std::vector<std::string> changes;  ///< in words, of any run
-  std::uint64_t seen = 0;            ///< in so many looks
-  std::uint64_t looks = 0;           ///< of so many
+  BehaviourChanges changes;  ///< of any run
+  std::uint64_t seen = 0;    ///< in so many looks
+  std::uint64_t looks = 0;   ///< of so many
   bool operator==(const UncertainThreshold&) const = default;
   [[nodiscard]] bool holds(std::uint64_t at_bytes) const { return from_bytes <= at_bytes && at_bytes <= to_bytes; }
 };
@@ -129,10 +129,10 @@ Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& point
 /// What of a point or threshold differs.
 enum class ChangeKind : std::uint8_t { kStatus, kMetric, kNotMeasured, kThreshold };
 
-/// The changes of behaviour at a size, in words, before and now: nothing if the threshold is new, or is gone.
+/// The changes of behaviour at a size, before and now: nothing if the threshold is new, or is gone.
 struct ThresholdChange {
-  std::optional<std::vector<std::string>> before;
-  std::optional<std::vector<std::string>> after;
+  std::optional<BehaviourChanges> before;
+  std::optional<BehaviourChanges> after;
 
   [[nodiscard]] bool is_new() const { return !before; }
   [[nodiscard]] bool is_gone() const { return !after; }

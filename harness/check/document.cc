@@ -15,7 +15,25 @@
 
 namespace zerotax::check {
 
-ZEROTAX_FIELDS(BaselineThreshold, at_bytes, changes)
+void to_json(Json& json, const BaselineThreshold& threshold) {
+  json = {{"at_bytes", threshold.at_bytes}, {"changes", threshold.changes}, {"directions", Json::array()}};
+  for (const BehaviourChange& change : threshold.changes) json["directions"].push_back(change.direction);
+  if (any_fails(threshold.changes)) json["fails"] = true;
+}
+void from_json(const Json& json, BaselineThreshold& threshold) {
+  threshold = {json.at("at_bytes"), json.at("changes")};
+  // A baseline of version 0.2 has the words alone.
+  const auto directions = json.find("directions");
+  if (directions == json.end()) return;
+  if (directions->size() != threshold.changes.size()) {
+    throw std::invalid_argument(
+        fmt::format("/thresholds: at {} bytes, as many directions as changes are needed", threshold.at_bytes));
+  }
+  for (std::size_t i = 0; i < threshold.changes.size(); ++i) {
+    directions->at(i).get_to(threshold.changes[i].direction);
+    threshold.changes[i].fails = json.value("fails", false);
+  }
+}
 ZEROTAX_FIELDS(UncertainThreshold, from_bytes, to_bytes, changes, seen, looks)
 ZEROTAX_FIELDS_WRITTEN(ReviewRange, from_bytes, to_bytes, from_exact, to_exact)
 ZEROTAX_FIELDS_WRITTEN(ConditionDifference, name, before, after, may_explain, sentence)

@@ -91,7 +91,7 @@ bool belongs(const Sighting& sighting, const UncertainThreshold& to, const std::
 void add_sighting(const Sighting& sighting, UncertainThreshold& to) {
   to.from_bytes = std::min(to.from_bytes, sighting.at.from_bytes);
   to.to_bytes = std::max(to.to_bytes, sighting.at.to_bytes);
-  for (const std::string& change : sighting.at.changes) {
+  for (const BehaviourChange& change : sighting.at.changes) {
     if (std::find(to.changes.begin(), to.changes.end(), change) == to.changes.end()) to.changes.push_back(change);
   }
 }

@@ -243,9 +243,9 @@ std::string title_of(const ReviewGroup& group) {
   return threshold.is_move() ? "a threshold moved" : "a threshold means something else";
 }
 
-std::string first_words(const std::vector<std::string>& changes) {
-  if (changes.size() == 1) return changes.front();
-  return fmt::format("{}; and {}", changes.front(), format_counted(changes.size() - 1, "more change"));
+std::string first_words(const BehaviourChanges& changes) {
+  if (changes.size() == 1) return changes.front().words;
+  return fmt::format("{}; and {}", changes.front().words, format_counted(changes.size() - 1, "more change"));
 }
 
 /// `what`: what changes there; of one that moved, nothing.

@@ -15,6 +15,11 @@ const char* heading_of(Direction direction) {
   return direction == Direction::kNeither ? "changed" : word_of(direction);
 }
 
+Direction opposite_of(Direction direction) {
+  constexpr Direction kOpposites[] = {Direction::kBetter, Direction::kWorse, Direction::kNeither};
+  return kOpposites[static_cast<std::size_t>(direction)];
+}
+
 const char* word_of(Verdict verdict) {
   constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed", "failed"};
   return kWords[static_cast<std::size_t>(verdict)];
@@ -32,6 +37,9 @@ bool passes(Verdict verdict, bool strict) {
 }
 
 void to_json(Json& json, Direction direction) { json = word_of(direction); }
+void from_json(const Json& json, Direction& direction) {
+  direction = json == "worse" ? Direction::kWorse : json == "better" ? Direction::kBetter : Direction::kNeither;
+}
 void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
 ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
 

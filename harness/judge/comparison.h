@@ -16,6 +16,7 @@ enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
 const char* word_of(Direction direction);
 /// The same, with "changed" for neither.
 const char* heading_of(Direction direction);
+Direction opposite_of(Direction direction);
 
 /// The verdict of all changes together.
 enum class Verdict : std::uint8_t {
@@ -51,6 +52,7 @@ struct NotCompared {
 };
 
 void to_json(Json& json, Direction direction);
+void from_json(const Json& json, Direction& direction);
 void to_json(Json& json, Verdict verdict);
 void to_json(Json& json, const NotCompared& value);
 

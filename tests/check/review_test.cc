@@ -63,7 +63,8 @@ Baseline measured(const std::vector<std::uint64_t>& zeroed,
   return made;
 }
 
-const std::vector<std::string> kBegins{"later callocs zero the whole block, needlessly (before: write no zeros)"};
+const BehaviourChanges kBegins{
+    {"later callocs zero the whole block, needlessly (before: write no zeros)", Direction::kWorse}};
 
 /// Of every difference between two measurements.
 Review review_baselines(const Baseline& before, const Baseline& after) {
@@ -142,7 +143,7 @@ TEST(Review, HasARangeForEachRunOfNeighbours) {
 
 TEST(Review, IsSharpenedByThresholdsWhichBelongToTheGroup) {
   Baseline after = measured({20 * kMiB});
-  after.thresholds = {{{4'000'001, kBegins}, {32 * kMiB, {"later callocs write no zeros (before: …)"}}}};
+  after.thresholds = {{{4'000'001, kBegins}, {32 * kMiB, {{"later callocs write no zeros (before: …)"}}}}};
   const Review review = review_baselines(measured({}), after);
   ASSERT_EQ(review.groups.size(), 1U);
   EXPECT_EQ(review.groups[0].ranges, (std::vector<ReviewRange>{{4'000'001, 32 * kMiB - 1, true, true}}));
@@ -180,8 +181,8 @@ TEST(Review, OfAThresholdThatMovedWhereNothingIsMeasuredSaysWhichWay) {
 
 TEST(Review, OfAFailureThatBeginsAndEndsBetweenTwoMeasuredSizesHasItsRange) {
   Baseline after = measured({});
-  after.thresholds = {
-      {{2 * kMiB, {"the point is crashed (before: ok)"}}, {3 * kMiB, {"the point is ok (before: crashed)"}}}};
+  after.thresholds = {{{2 * kMiB, {{"the point is crashed (before: ok)", Direction::kWorse, true}}},
+                       {3 * kMiB, {{"the point is ok (before: crashed)", Direction::kBetter, true}}}}};
   const Review review = review_baselines(measured({}), after);
   EXPECT_EQ(review.verdict, Verdict::kFailed);
   EXPECT_EQ(
