@@ -106,7 +106,7 @@ struct Baseline {
   std::string allocator;
   Measured<std::string> version;           ///< for readers only
   std::map<std::string, std::string> env;  ///< the allocator's configuration
-  Json measured_on;                        ///< the conditions of conditions.h; older baselines lack some
+  Json measured_on;                        ///< conditions_of(); older baselines lack some
   /// The clock that the allocator saw. The real one in a baseline that does not name it: older than the stopped clock.
   ClockMode clock = ClockMode::kReal;
   /// Of each point its identity, its status, kSteadyMetrics, and kEarlyMetrics of its first operations; nothing else.

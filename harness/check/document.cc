@@ -36,7 +36,6 @@ void from_json(const Json& json, BaselineThreshold& threshold) {
 }
 ZEROTAX_FIELDS(UncertainThreshold, from_bytes, to_bytes, changes, seen, looks)
 ZEROTAX_FIELDS_WRITTEN(ReviewRange, from_bytes, to_bytes, from_exact, to_exact)
-ZEROTAX_FIELDS_WRITTEN(ConditionDifference, name, before, after, may_explain, sentence)
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "check/conditions.h"
 #include "check/review.h"
+#include "judge/conditions.h"
 #include "os/load.h"
 #include "point/allocator.h"
 
@@ -40,6 +40,10 @@ struct Check {
 /// Metrics that were not compared because one side lacks them: what a baseline of an earlier version does not hold, and
 /// what is n/a.
 std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Baseline& after);
+
+/// What differs between two `measured_on`; each says whether it could explain any of the changes.
+std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after,
+                                                      const std::vector<BaselineChange>& changes);
 
 /// Judges them together.
 Check check_of(std::vector<CheckResult> results, bool strict);

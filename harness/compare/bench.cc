@@ -106,8 +106,7 @@ BenchComparison compare_bench_files(BenchFile before, BenchFile after) {
     if (any_is(comparison, kind)) comparison.kind = kind;
   }
   comparison.sentence = sentence_of(comparison);
-  const std::string conditions =
-      differing_conditions(read_conditions(before.environment), read_conditions(after.environment));
+  const std::string conditions = differing_conditions(before.environment, after.environment);
   if (!conditions.empty())
     comparison.notes.push_back("The files were measured under other conditions: " + conditions + ".");
   comparison.notes.emplace_back("Times were not measured in pairs: they are shown, and decide nothing.");

@@ -4,7 +4,6 @@
 
 #include "base/fields.h"
 #include "compare/comparison.h"
-#include "compare/run_file.h"
 
 namespace zerotax::compare {
 namespace {
@@ -103,25 +102,7 @@ Json point_json(const CompareReport& report, std::size_t i) {
   return json;
 }
 
-std::string in_words(const Json& value) {
-  if (is_not_available(value)) return "n/a";
-  return value.is_string() ? value.get<std::string>() : json_line(value);
-}
-
 }  // namespace
-
-Conditions read_conditions(const Json& environment) {
-  Conditions conditions;
-  for (const char* key : {"kernel", "machine", "cpu", "cpus", "memory_bytes", "page_bytes", "thp", "swap_bytes",
-                          "cgroup_memory_limit_bytes", "libc"}) {
-    conditions.fixed.emplace_back(key, in_words(environment.at(key)));
-  }
-  const Json& load = environment.at("load_average");
-  conditions.cpus = environment.at("cpus");
-  if (load.is_array()) conditions.load = load.at(0).get<double>();
-  conditions.load_words = load.is_array() ? in_words(load.at(0)) : "n/a";
-  return conditions;
-}
 
 Json compare_json(const CompareReport& report) {
   Json json;

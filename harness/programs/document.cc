@@ -45,7 +45,6 @@ void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
 void to_json(Json& json, Metric metric) { json = json_key(metric); }
 
 ZEROTAX_FIELDS(Range, low, high)
-ZEROTAX_FIELDS(Conditions, kernel, thp, libc, aslr, allocator, cpus, page_bytes, zerotax)
 ZEROTAX_FIELDS(Place, function, file, line)
 void to_json(Json& json, const SiteChange& value) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, kind, place, called_by, before, after))
@@ -103,19 +102,18 @@ std::string condition(const Measured<T>& found) {
 
 }  // namespace
 
-Conditions conditions_now(const std::string& allocator) {
+Json conditions_now(const std::string& allocator) {
   const Environment environment = describe_environment();
-  Conditions now;
-  now.kernel = condition(environment.kernel);
-  now.thp = condition(environment.thp);
-  now.libc = condition(environment.libc);
-  now.aslr = can_fix_layout() ? "fixed layout" : "random layout";
-  now.allocator = file_name(allocator).starts_with("libc.so") ? now.libc : allocator;
-  if (now.allocator.empty()) now.allocator = "unknown";
-  now.cpus = condition(environment.cpus);
-  now.page_bytes = condition(environment.page_bytes);
-  now.zerotax = ZEROTAX_VERSION;
-  return now;
+  const std::string libc = condition(environment.libc);
+  const std::string called = file_name(allocator).starts_with("libc.so") ? libc : allocator;
+  return {{"kernel", condition(environment.kernel)},
+          {"thp", condition(environment.thp)},
+          {"libc", libc},
+          {"aslr", can_fix_layout() ? "fixed layout" : "random layout"},
+          {"allocator", called.empty() ? "unknown" : called},
+          {"cpus", condition(environment.cpus)},
+          {"page_bytes", condition(environment.page_bytes)},
+          {"zerotax", ZEROTAX_VERSION}};
 }
 
 Json baseline_json(const Baseline& baseline) {

@@ -252,7 +252,7 @@ Check check_one(const Subject& subject, const std::string& path, bool strict) {
       return run;
     });
   }();
-  const Conditions measured_on = conditions_now(judged.first.allocator);
+  const Json measured_on = conditions_now(judged.first.allocator);
   Check check = check_of(blessed, std::move(judged), measured_on, "as in the baseline");
   check.subject = target;
   check.baseline_path = path;

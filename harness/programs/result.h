@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "judge/comparison.h"
 #include "judge/evidence.h"
 #include "programs/metrics.h"
@@ -68,18 +69,6 @@ struct CommandRun {
   Evidence evidence;               ///< for advice on what became more
 };
 
-/// The conditions of a run besides the program; names for people are in conditions.cc.
-struct Conditions {
-  std::string kernel;
-  std::string thp;
-  std::string libc;
-  std::string aslr;  ///< "fixed layout" or "random layout"
-  std::string allocator;
-  std::string cpus;
-  std::string page_bytes;
-  std::string zerotax;
-};
-
 /// A command as it is run each time.
 struct Command {
   std::string name;
@@ -91,7 +80,7 @@ struct Command {
 struct Program : Command {
   int exit_status = 0;
   std::uint64_t runs = 0;
-  Conditions measured_on;
+  Json measured_on;  ///< as conditions_now() has it
   Ranges metrics;
   std::map<std::string, Ranges> processes;
   std::map<SiteKey, SiteRange> sites;
@@ -130,7 +119,7 @@ struct Check {
   std::string baseline_path;
   Program baseline;
   CommandRun measured;  ///< the first run
-  Conditions measured_on;
+  Json measured_on;
   std::uint64_t runs = 0;
   std::vector<Change> changes;    ///< worse, better, neither; of the command as a whole first
   std::vector<SiteChange> sites;  ///< places that differ, those with most bytes first

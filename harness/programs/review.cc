@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/units.h"
+#include "judge/conditions.h"
 #include "os/page.h"
 
 namespace zerotax::programs {
@@ -355,17 +356,14 @@ std::string sentence_of(const Check& check, const std::string& same) {
   return sentence;
 }
 
-std::vector<std::string> differing_conditions(const Conditions& before, const Conditions& after) {
-  constexpr std::pair<const char*, std::string Conditions::*> kAll[] = {
-      {"kernel", &Conditions::kernel},        {"transparent huge pages", &Conditions::thp},
-      {"C library", &Conditions::libc},       {"address randomisation", &Conditions::aslr},
-      {"allocator", &Conditions::allocator},  {"CPUs", &Conditions::cpus},
-      {"page size", &Conditions::page_bytes}, {"zerotax", &Conditions::zerotax}};
+std::vector<std::string> differing_conditions(const Json& before, const Json& after) {
+  static const std::vector<ConditionRow> rows{{"kernel", "kernel"},        {"thp", "transparent huge pages"},
+                                              {"libc", "C library"},       {"aslr", "address randomisation"},
+                                              {"allocator", "allocator"},  {"cpus", "CPUs"},
+                                              {"page_bytes", "page size"}, {"zerotax", "zerotax"}};
   std::vector<std::string> found;
-  for (const auto& [name, field] : kAll) {
-    if (before.*field != after.*field) {
-      found.push_back(fmt::format("{}: {} before, {} now", name, before.*field, after.*field));
-    }
+  for (const ConditionDifference& each : zerotax::differing_conditions(rows, before, after)) {
+    found.push_back(each.sentence);
   }
   return found;
 }

@@ -26,6 +26,6 @@ std::string place_words(const SiteChange& site);
 SiteNumber most_different(const SiteChange& site);
 
 /// What is not as it was when the baseline was made, a sentence each.
-std::vector<std::string> differing_conditions(const Conditions& before, const Conditions& after);
+std::vector<std::string> differing_conditions(const Json& before, const Json& after);
 
 }  // namespace zerotax::programs

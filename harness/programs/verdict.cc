@@ -124,7 +124,7 @@ Values nearest_values(const Ranges& ranges, const Ranges& others) {
 CommandRun nearest_run(const Program& program, const Program& other) {
   CommandRun run;
   run.exit_status = program.exit_status;
-  run.allocator = program.measured_on.allocator;
+  run.allocator = text_field(program.measured_on, "allocator", "");
   run.all = nearest_values(program.metrics, other.metrics);
   run.evidence = program.evidence;
   for (const auto& [name, ranges] : program.processes) {
@@ -196,7 +196,7 @@ Judged compare(const Program& named_before, const Program& named_after) {
   return judged;
 }
 
-Check check_of(const Program& baseline, Judged judged, const Conditions& measured_on, const std::string& same) {
+Check check_of(const Program& baseline, Judged judged, const Json& measured_on, const std::string& same) {
   Check check;
   check.baseline = baseline;
   check.measured = std::move(judged.first);

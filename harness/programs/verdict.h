@@ -21,7 +21,7 @@ Judged compare(const Program& before, const Program& after);
 
 /// What was compared, with changes, places that differ, conditions, verdict and sentence. `same` is the sentence of a
 /// command without changes, after the number of metrics: "as in the baseline".
-Check check_of(const Program& baseline, Judged judged, const Conditions& measured_on, const std::string& same);
+Check check_of(const Program& baseline, Judged judged, const Json& measured_on, const std::string& same);
 
 /// Several commands with the verdict of all.
 Checks checks_of(std::vector<Check> checks);

@@ -135,9 +135,9 @@ TEST(Sentence, NamesAProcessIfTheCommandAsAWholeIsAsItWas) {
 }
 
 TEST(Conditions, ThatDifferAreNamed) {
-  Conditions before{"6.1", "madvise", "glibc 2.36", "fixed layout", "glibc 2.36", "2", "4096", "1"};
-  Conditions after = before;
-  after.thp = "always";
+  const Json before{{"kernel", "6.1"}, {"thp", "madvise"}, {"aslr", "fixed layout"}};
+  Json after = before;
+  after["thp"] = "always";
   EXPECT_EQ(differing_conditions(before, after),
             (std::vector<std::string>{"transparent huge pages: madvise before, always now"}));
 }
