@@ -2,11 +2,9 @@
 
 #include <memory>
 
-#include "check/cut.h"
 #include "check/document.h"
 #include "check/lasting_changes.h"
 #include "check/measure.h"
-#include "check/outcomes.h"
 #include "check/subject.h"
 #include "check/table.h"
 #include "cli/colour.h"

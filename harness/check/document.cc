@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "check/review_causes.h"
+#include "check/review_draft.h"
 #include "files/document.h"
 #include "os/environment.h"
 #include "point/metric_json.h"

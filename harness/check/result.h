@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check/review.h"
-#include "judge/conditions.h"
+#include "judge/comparison.h"
 #include "os/load.h"
 #include "point/allocator.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "judge/conditions.h"
+#include "judge/comparison.h"
 #include "os/load.h"
 #include "run/allocators.h"
 

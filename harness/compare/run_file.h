@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/compared_point.h"
+#include "compare/verdict.h"
 #include "files/stored_run.h"
 
 namespace zerotax::compare {

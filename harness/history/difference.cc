@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "check/review.h"
-#include "programs/review.h"
 #include "programs/verdict.h"
 
 namespace zerotax::history {

@@ -6,10 +6,9 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "check/plan.h"
-#include "check/work.h"
+#include "check/measure.h"
 #include "point/point_json.h"
-#include "programs/measure.h"
+#include "programs/gather.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
 #include "run/point_run.h"

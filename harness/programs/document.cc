@@ -11,7 +11,7 @@
 #include "files/document.h"
 #include "os/child.h"
 #include "os/environment.h"
-#include "programs/review.h"
+#include "programs/verdict.h"
 #include "record/document.h"
 
 namespace zerotax::programs {

@@ -1,5 +1,3 @@
-#include "programs/review.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +6,9 @@
 #include <set>
 
 #include "base/units.h"
-#include "judge/conditions.h"
+#include "judge/comparison.h"
 #include "os/page.h"
+#include "programs/verdict.h"
 
 namespace zerotax::programs {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "programs/review.h"
+#include "programs/verdict.h"
 
 namespace zerotax::programs {
 namespace {

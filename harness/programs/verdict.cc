@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/units.h"
-#include "programs/review.h"
 
 namespace zerotax::programs {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "check/document.h"
-#include "check/gather.h"
+#include "check/lasting_changes.h"
 #include "point/point_json.h"
 #include "temporary_folder.h"
 

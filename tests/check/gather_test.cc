@@ -1,4 +1,3 @@
-#include "check/gather.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "os/page.h"
-#include "programs/review.h"
+#include "programs/verdict.h"
 #include "programs_testing.h"
 
 namespace zerotax::programs {
