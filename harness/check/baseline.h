@@ -91,11 +91,10 @@ std::string name_of(const UncertainThreshold& threshold);
 
 /// A metric on which the runs of `bless` did not agree, with all that they saw.
 struct SeenRange : Slot {
-  std::uint64_t runs = 0;  ///< that measured it
-  std::uint64_t low = 0;   ///< of a number
-  std::uint64_t high = 0;
-  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  ///< of system calls, by name: low and high
-  std::vector<std::string> words;                                        ///< of a word: all that were seen
+  std::uint64_t runs = 0;              ///< that measured it
+  Range number;                        ///< of a number
+  std::map<std::string, Range> calls;  ///< of system calls, by name
+  std::vector<std::string> words;      ///< of a word: all that were seen
   bool operator==(const SeenRange&) const = default;
 };
 /// "0 to 1,048,576", "heap or mapping", "madvise 0 to 3".
@@ -152,7 +151,11 @@ struct BaselineChange {
   std::optional<SeenRange> range = {};  ///< what it lies outside of, if `bless` saw a range; `before` is the end nearby
   std::vector<std::string> ways = {};   ///< of a range: on which sides it lies outside, "+", "-", "madvise +"
   ThresholdChange threshold = {};       ///< of kThreshold
+  int times = 1;                        ///< how often it was there
 };
+inline const std::string& name_of(const BaselineChange& change) { return change.name; }
+/// Of a range, a change lasts on a side on which it was each time.
+bool lasts(BaselineChange& change, const BaselineChange& again);
 
 /// By how much a number may differ: by so many (bytes, faults), or by a share of what it was.
 struct Tolerance {

@@ -100,10 +100,8 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
 
 ExitStatus report(std::vector<CheckResult> results, const Options& options) {
   const Check check = check_of(std::move(results), options.strict);
-  const exchange::OutcomeList outcomes = check_outcomes(check);
-  if (!options.exchange.silent()) print_lines(stdout, check_text(check, options.explain, palette_for(stdout)));
-  options.exchange.print_annotations(outcomes);
-  options.exchange.write(outcomes, check_json(check));
+  options.exchange.publish(check_outcomes(check), check_json(check),
+                           check_text(check, options.explain, palette_for(stdout)));
   say_next(next_step(check, options.explain, Subcommand::command_line));
   return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }

@@ -63,11 +63,9 @@ void to_json(Json& json, const SeenRange& range) {
   if (row_of(range.metric).kind == MetricKind::kWord) {
     json["words"] = range.words;
   } else if (row_of(range.metric).kind == MetricKind::kSystemCalls) {
-    json["calls"] = Json::object();
-    for (const auto& [name, ends] : range.calls) json["calls"][name] = {{"low", ends.first}, {"high", ends.second}};
+    json["calls"] = range.calls;
   } else {
-    json["low"] = range.low;
-    json["high"] = range.high;
+    json.update(range.number);
   }
 }
 
@@ -101,12 +99,9 @@ SeenRange range_from_json(const Json& json) {
   if (!metric) throw std::invalid_argument(": unknown metric " + json_line(json.at("metric")));
   range.metric = *metric;
   json.at("runs").get_to(range.runs);
-  range.low = json.value("low", std::uint64_t{0});
-  range.high = json.value("high", std::uint64_t{0});
-  if (range.high < range.low) throw std::invalid_argument(": the high end is below the low one");
+  if (json.contains("low")) json.get_to(range.number);
   range.words = json.value("words", std::vector<std::string>());
-  if (!json.contains("calls")) return range;
-  for (const auto& [name, ends] : json.at("calls").items()) range.calls[name] = {ends.at("low"), ends.at("high")};
+  range.calls = json.value("calls", std::map<std::string, Range>());
   return range;
 }
 

@@ -7,30 +7,6 @@
 namespace zerotax::check {
 namespace {
 
-/// A change and how often it was there.
-struct Seen {
-  BaselineChange change;
-  int times = 1;
-};
-
-/// Whether another measurement shows it too: of a range, on a side on which it was each time.
-bool is_still_there(BaselineChange& change, const std::vector<BaselineChange>& now) {
-  const auto found = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.name == change.name; });
-  if (found == now.end()) return false;
-  if (!change.range) return true;
-  std::erase_if(change.ways, [&](const std::string& way) {
-    return std::find(found->ways.begin(), found->ways.end(), way) == found->ways.end();
-  });
-  return !change.ways.empty();
-}
-
-std::vector<BaselineChange> changes_of(const std::vector<Seen>& seen) {
-  std::vector<BaselineChange> changes;
-  changes.reserve(seen.size());
-  for (const Seen& each : seen) changes.push_back(each.change);
-  return changes;
-}
-
 /// Those with the smallest blocks.
 BaselinePart smallest_of(BaselinePart part) {
   const auto by_size = [](const PointIdentity& one, const PointIdentity& other) {
@@ -79,26 +55,23 @@ bool all_equal(const Values& values, const MetricValue& value) {
 
 /// Values that are all measured.
 SeenRange range_of(const Slot& slot, const Values& values) {
-  SeenRange range{slot, values.size(), UINT64_MAX, 0, {}, {}};
-  std::set<std::string> names;
+  constexpr Range kNone{UINT64_MAX, 0};
+  SeenRange range{slot, values.size(), kNone, {}, {}};
   for (const MetricValue* value : values) {
     if (const auto number = value->count()) {
-      range.low = std::min(range.low, *number);
-      range.high = std::max(range.high, *number);
+      range.number.add(*number);
     } else if (const auto word = value->word()) {
       if (std::find(range.words.begin(), range.words.end(), *word) == range.words.end()) range.words.push_back(*word);
     } else if (value->calls() != nullptr) {
-      for (const auto& [name, times] : *value->calls()) names.insert(name);
+      for (const auto& [name, times] : *value->calls()) range.calls[name] = kNone;
     }
   }
-  if (range.low > range.high) range.low = 0;
-  for (const std::string& name : names) {
-    auto& [low, high] = range.calls[name] = {UINT64_MAX, 0};
+  if (range.number == kNone) range.number = {};
+  for (auto& [name, ends] : range.calls) {
     for (const MetricValue* value : values) {
       std::uint64_t times = 0;
       for (const auto& [other, count] : *value->calls()) times = other == name ? count : times;
-      low = std::min(low, times);
-      high = std::max(high, times);
+      ends.add(times);
     }
   }
   std::sort(range.words.begin(), range.words.end());
@@ -237,21 +210,14 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
   if (!tolerances.empty()) {
     verdict.tolerated = names_without(compare_baselines(baseline, verdict.measured), verdict.changes);
   }
-  std::vector<Seen> seen;
-  for (BaselineChange& change : verdict.changes) seen.push_back({std::move(change)});
+  std::vector<BaselineChange>& changes = verdict.changes;
   // Measures a part again, and moves the names of what it does not show to `explained`.
   const auto again = [&](const BaselinePart& wanted, const PointTime& time, std::vector<std::string>& explained) {
-    const std::vector<BaselineChange> now = compare_baselines(baseline, measure(wanted, time), tolerances);
-    std::erase_if(seen, [&](Seen& each) {
-      if (!is_in(each.change, wanted)) return false;
-      ++each.times;
-      const bool lasts = is_still_there(each.change, now);
-      if (!lasts) explained.push_back(each.change.name);
-      return !lasts;
-    });
+    keep_lasting(changes, compare_baselines(baseline, measure(wanted, time), tolerances), explained,
+                 [&](const BaselineChange& change) { return is_in(change, wanted); });
   };
-  for (int time = 1; time < kTimesChanged && !seen.empty(); ++time) {
-    BaselinePart part = part_of(changes_of(seen));
+  for (int time = 1; time < kTimesChanged && !changes.empty(); ++time) {
+    BaselinePart part = part_of(changes);
     part.busy = time % 2 == 1;
     again(part, conditions, verdict.unsteady);
   }
@@ -260,21 +226,18 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
     controls = {{ClockMode::kStopped, 0}, {ClockMode::kRacing, 0}, {ClockMode::kReal, kPaused.pause_ns}};
   }
   for (const PointTime& control : controls) {
-    if (seen.empty()) break;
-    again(part_of(changes_of(seen)), control, verdict.by_the_clock);
+    if (!changes.empty()) again(part_of(changes), control, verdict.by_the_clock);
   }
-  const auto is_proven = [&](const Seen& each) {
+  const auto is_proven = [&](const BaselineChange& change) {
     const bool steady = baseline.ranges.empty() && baseline.uncertain.empty() && verdict.unsteady.empty();
-    return each.times >= (steady ? kTimesProven : kTimesProvenIfUnsteady);
+    return change.times >= (steady ? kTimesProven : kTimesProvenIfUnsteady);
   };
-  for (int time = 1; !seen.empty() && std::none_of(seen.begin(), seen.end(), is_proven); ++time) {
-    BaselinePart part = smallest_of(part_of(changes_of(seen)));
+  for (int time = 1; !changes.empty() && std::none_of(changes.begin(), changes.end(), is_proven); ++time) {
+    BaselinePart part = smallest_of(part_of(changes));
     part.busy = time % 2 == 1;
     again(part, conditions, verdict.unsteady);
   }
-  verdict.changes = changes_of(seen);
-  for (BaselineChange& missing : points_not_measured(baseline, verdict.measured))
-    verdict.changes.push_back(std::move(missing));
+  for (BaselineChange& missing : points_not_measured(baseline, verdict.measured)) changes.push_back(std::move(missing));
   return verdict;
 }
 

@@ -28,14 +28,7 @@ struct CheckResult {
   std::string accept;              ///< the command that accepts what is new
 };
 
-/// All of them.
-struct Check {
-  std::vector<CheckResult> checks;
-  bool strict = false;  ///< improvements fail, too
-  Verdict verdict = Verdict::kSame;
-  std::string sentence;
-  bool passed = true;  ///< nothing changed, or for the better alone
-};
+using Check = CheckedSubjects<CheckResult>;
 
 /// Metrics that were not compared because one side lacks them: what a baseline of an earlier version does not hold, and
 /// what is n/a.

@@ -8,6 +8,7 @@
 #include "exchange/junit.h"
 #include "exchange/markdown.h"
 #include "files/output_file.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/figures.h"
 
@@ -46,6 +47,12 @@ void ExchangeOptions::write(const exchange::OutcomeList& list, const Json& docum
   if (!markdown_.empty()) write_file(markdown_, exchange::markdown_text(list));
   if (!bmf_.empty()) write_file(bmf_, json_text(exchange::bmf_json(list)));
   if (!html_.empty()) write_file(html_, make_comparison_page(json_text(document)));
+}
+
+void ExchangeOptions::publish(const exchange::OutcomeList& list, const Json& document, const std::string& text) const {
+  if (!silent()) print_lines(stdout, text);
+  print_annotations(list);
+  write(list, document);
 }
 
 void ExchangeOptions::print_annotations(const exchange::OutcomeList& list) const {

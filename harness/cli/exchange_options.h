@@ -25,6 +25,8 @@ class ExchangeOptions {
   void check_page() const;
   /// Whether a document stands on standard output, where the text for people would spoil it.
   [[nodiscard]] bool silent() const;
+  /// Prints the text for people, unless silent, and the annotations; and writes the files.
+  void publish(const exchange::OutcomeList& list, const Json& document, const std::string& text) const;
   /// Writes every file that was asked for. `document`: the JSON of the command, which the page is made from.
   void write(const exchange::OutcomeList& list, const Json& document) const;
   /// The annotations of --github, after the text for people.

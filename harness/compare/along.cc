@@ -274,8 +274,7 @@ ExitStatus compare_along(const Options& options) {
   along.setup.timeout_s = measure.timeout_s;
   const Json environment = describe_environment();
   measure_along(along, std::move(places));
-  options.exchange.write({}, along_json(along, environment));
-  if (!options.exchange.silent()) print_lines(stdout, along_text(along));
+  options.exchange.publish({}, along_json(along, environment), along_text(along));
   if (!along.whole) say_interrupted("the verdict covers the pairs measured so far");
   return along.has_verdict() ? ExitStatus::kDone : ExitStatus::kFinding;
 }

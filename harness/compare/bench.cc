@@ -269,10 +269,7 @@ ExitStatus compare_bench(const Options& options) {
   check_outputs(options.exchange.outputs(), {{"OLD", options.before}, {"NEW", options.after}});
   const BenchComparison comparison =
       compare_bench_files(read_bench_file(options.before), read_bench_file(options.after));
-  const exchange::OutcomeList outcomes = bench_outcomes(comparison);
-  options.exchange.write(outcomes, bench_compare_json(comparison));
-  if (!options.exchange.silent()) print_lines(stdout, bench_text(comparison));
-  options.exchange.print_annotations(outcomes);
+  options.exchange.publish(bench_outcomes(comparison), bench_compare_json(comparison), bench_text(comparison));
   if (comparison.kind == OutcomeKind::kSkipped) return ExitStatus::kMachine;
   return comparison.kind == OutcomeKind::kWorse ? ExitStatus::kFinding : ExitStatus::kDone;
 }

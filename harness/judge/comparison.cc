@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "base/fields.h"
 
@@ -62,6 +63,13 @@ void from_json(const Json& json, Direction& direction) {
 }
 void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
 ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
+ZEROTAX_FIELDS_WRITTEN(Range, low, high)
+void from_json(const Json& json, Range& value) {
+  value = {json.at("low"), json.at("high")};
+  if (value.high < value.low) {
+    throw std::invalid_argument(fmt::format(": the high end {} is below the low one {}", value.high, value.low));
+  }
+}
 
 std::string accept_note(const std::string& command) { return "If this is intended, accept it with: " + command; }
 

@@ -46,6 +46,51 @@ Verdict verdict_of(const Changes& changes, bool failed = false) {
 /// Whether a check passes: nothing changed, or for the better alone. `strict`: improvements fail, too.
 bool passes(Verdict verdict, bool strict);
 
+/// What several measurements of a count showed.
+struct Range {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool operator==(const Range&) const = default;
+  [[nodiscard]] std::uint64_t width() const { return high - low; }
+  /// Its value nearest to another one.
+  [[nodiscard]] std::uint64_t nearest(std::uint64_t value) const { return std::clamp(value, low, high); }
+  /// How far outside a value lies.
+  [[nodiscard]] std::uint64_t beyond(std::uint64_t value) const {
+    return std::max(value, nearest(value)) - std::min(value, nearest(value));
+  }
+  void add(std::uint64_t value) { *this = {std::min(low, value), std::max(high, value)}; }
+};
+void to_json(Json& json, const Range& value);
+/// Throws std::invalid_argument for one whose high end is below the low one.
+void from_json(const Json& json, Range& value);
+
+/// Keeps the changes that a further measurement shows as well, and names the others in `gone`. Those that it did not
+/// measure stay. A Change has `times`, name_of(change), and lasts(change, again), which reduces it to what both show
+/// and is false if that is nothing.
+template <typename Change, typename IsMeasured>
+void keep_lasting(std::vector<Change>& changes, const std::vector<Change>& again, std::vector<std::string>& gone,
+                  const IsMeasured& is_measured) {
+  std::erase_if(changes, [&](Change& change) {
+    if (!is_measured(change)) return false;
+    ++change.times;
+    const auto same =
+        std::find_if(again.begin(), again.end(), [&](const Change& each) { return name_of(each) == name_of(change); });
+    if (same != again.end() && lasts(change, *same)) return false;
+    gone.push_back(name_of(change));
+    return true;
+  });
+}
+
+/// Several subjects, each compared with its own baseline.
+template <typename Result>
+struct CheckedSubjects {
+  std::vector<Result> checks;
+  bool strict = false;  ///< improvements fail, too
+  Verdict verdict = Verdict::kSame;
+  std::string sentence;
+  bool passed = true;  ///< nothing changed, or for the better alone
+};
+
 /// Something that a comparison says nothing about, and why: a metric, "thresholds", "points of other sizes".
 struct NotCompared {
   std::string name;

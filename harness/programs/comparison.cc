@@ -191,10 +191,8 @@ ExitStatus compare(const std::vector<std::string>& words, const std::vector<std:
   for (const NamedPath& input : program_input(new_words)) inputs.push_back(input);
   check_outputs(exchange.outputs(), inputs);
   const Comparison comparison = compare_commands(before, after, count);
-  const exchange::OutcomeList outcomes = compare_outcomes(comparison);
-  if (!exchange.silent()) print_lines(stdout, compare_text(comparison, explain, palette_for(stdout)));
-  exchange.print_annotations(outcomes);
-  exchange.write(outcomes, compare_json(comparison));
+  exchange.publish(compare_outcomes(comparison), compare_json(comparison),
+                   compare_text(comparison, explain, palette_for(stdout)));
   if (!comparison.complete) say_interrupted("times are of the pairs measured so far");
   return comparison.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }

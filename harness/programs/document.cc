@@ -44,7 +44,6 @@ void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
 
 void to_json(Json& json, Metric metric) { json = json_key(metric); }
 
-ZEROTAX_FIELDS(Range, low, high)
 ZEROTAX_FIELDS(Place, function, file, line)
 void to_json(Json& json, const SiteChange& value) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, kind, place, called_by, before, after))
@@ -78,21 +77,6 @@ void to_json(Json& json, const Change& value) {
 }
 
 namespace {
-
-/// Empty if ranges are the right way round.
-std::string problem_in(const Program& program) {
-  const auto is_wrong = [](const Range& range) { return range.high < range.low; };
-  for (const MetricRow& row : metric_rows()) {
-    const auto& range = program.metrics[row.metric];
-    if (range && is_wrong(*range)) return fmt::format("{}: the high end is below the low one", row.key);
-  }
-  for (const auto& [key, site] : program.sites) {
-    for (const Range& range : site.numbers.all) {
-      if (is_wrong(range)) return fmt::format("a site in {}: the high end is below the low one", site.place.function);
-    }
-  }
-  return "";
-}
 
 /// A condition in words.
 template <typename T>
@@ -128,11 +112,16 @@ Baseline read_baseline(const std::string& path) {
   Baseline baseline;
   std::set<std::string> names;
   for (const Json& each : json.at("programs")) {
-    const Program& program = baseline.programs.emplace_back(each.get<Program>());
-    std::string problem = problem_in(program);
-    if (!names.insert(program.name).second) problem = "it occurs twice";
-    if (problem.empty()) continue;
-    throw UsageError(fmt::format("{} is damaged: program '{}': {}", path, program.name, problem), kRemedy);
+    const auto refuse = [&](const char* problem) {
+      throw UsageError(fmt::format("{} is damaged: program '{}'{}", path, text_field(each, "name", ""), problem),
+                       kRemedy);
+    };
+    try {
+      const Program& program = baseline.programs.emplace_back(each.get<Program>());
+      if (!names.insert(program.name).second) refuse(": it occurs twice");
+    } catch (const std::invalid_argument& problem) {
+      refuse(problem.what());
+    }
   }
   return baseline;
 }

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::uint64_t kFewestRuns = 3;
 
-void widen(Range& range, std::uint64_t value) {
-  range.low = std::min(range.low, value);
-  range.high = std::max(range.high, value);
-}
-
 bool add_values(Ranges& ranges, const Values& values, bool first) {
   bool grew = false;
   for (const MetricRow& row : metric_rows()) {
@@ -30,8 +25,8 @@ bool add_values(Ranges& ranges, const Values& values, bool first) {
       range = NotAvailable{value.why()};
     } else if (range) {
       const Range before = *range;
-      widen(*range, *value);
-      grew = grew || (*range != before && range->high - range->low > least_slack(row.unit, *range));
+      (*range).add(*value);
+      grew = grew || (*range != before && range->width() > least_slack(row.unit, *range));
     }
   }
   return grew;
@@ -56,7 +51,7 @@ void add_sites(Program& program, const CommandRun& run, bool first) {
   for (auto& [key, site] : program.sites) {
     const auto found = run.sites.find(key);
     for (std::size_t i = 0; i < kSiteNumbers; ++i) {
-      widen(site.numbers.all[i], found == run.sites.end() ? 0 : found->second.numbers.all[i]);
+      site.numbers.all[i].add(found == run.sites.end() ? 0 : found->second.numbers.all[i]);
     }
   }
   for (const auto& [key, site] : run.sites) {

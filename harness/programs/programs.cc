@@ -263,19 +263,13 @@ Check check_one(const Subject& subject, const std::string& path, bool strict) {
 }
 
 ExitStatus report(const Check& check, bool explain, const ExchangeOptions& exchange) {
-  const exchange::OutcomeList outcomes = check_outcomes(check);
-  if (!exchange.silent()) print_lines(stdout, check_text(check, explain, palette_for(stdout)));
-  exchange.print_annotations(outcomes);
-  exchange.write(outcomes, check_json(check));
+  exchange.publish(check_outcomes(check), check_json(check), check_text(check, explain, palette_for(stdout)));
   if (check.verdict != Verdict::kSame) say_next(check.accept);
   return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 ExitStatus report(const Checks& checks, bool explain, const ExchangeOptions& exchange) {
-  const exchange::OutcomeList outcomes = checks_outcomes(checks);
-  if (!exchange.silent()) print_lines(stdout, checks_text(checks, explain, palette_for(stdout)));
-  exchange.print_annotations(outcomes);
-  exchange.write(outcomes, checks_json(checks));
+  exchange.publish(checks_outcomes(checks), checks_json(checks), checks_text(checks, explain, palette_for(stdout)));
   return checks.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 

@@ -99,10 +99,16 @@ struct Change {
   Range before;
   std::uint64_t after = 0;  ///< of all runs, the one nearest to the range
   Direction direction{};
+  int times = 1;  ///< runs that showed it
 
   /// Whether it is more than before; else it is less.
   [[nodiscard]] bool grew() const { return after > before.high; }
 };
+
+/// The metric for people: "page faults of cc1".
+std::string name_of(const Change& change);
+/// A change lasts on the same side of its range; of all runs it has the value nearest to that.
+bool lasts(Change& change, const Change& again);
 
 /// What became of one place: all call stacks that end there, or of a function with several callers, from one of them.
 struct SiteChange {
@@ -134,11 +140,6 @@ struct Check {
 };
 
 /// Several commands, each compared with its own baseline.
-struct Checks {
-  std::vector<Check> checks;
-  Verdict verdict{};
-  bool passed = true;
-  std::string sentence;
-};
+using Checks = CheckedSubjects<Check>;
 
 }  // namespace zerotax::programs

@@ -55,8 +55,6 @@ class Places {
   std::set<Joined> branches_;
 };
 
-std::uint64_t nearest(const Range& range, std::uint64_t value) { return std::clamp(value, range.low, range.high); }
-
 bool differs(const SiteChange& site) {
   for (std::size_t i = 0; i < kSiteNumbers; ++i) {
     const std::uint64_t before = site.before.all[i];
@@ -152,7 +150,7 @@ std::string site_words(const SiteChange& site, const Measure& measure) {
 std::int64_t more_of(const Check& check, Metric metric, bool up) {
   const auto& before = check.baseline.metrics[metric];
   const auto& after = check.measured.all[metric];
-  return before && after ? growth(nearest(*before, *after), *after) * (up ? 1 : -1) : 0;
+  return before && after ? growth(before->nearest(*after), *after) * (up ? 1 : -1) : 0;
 }
 
 /// The size of a change, between the nearest values.
@@ -309,7 +307,7 @@ std::vector<SiteChange> site_changes(const Program& baseline, const CommandRun& 
     SiteChange& change = place_at(key, site.place);
     for (std::size_t i = 0; i < kSiteNumbers; ++i) {
       const std::uint64_t value = now == run.sites.end() ? 0 : now->second.numbers.all[i];
-      change.before.all[i] += nearest(site.numbers.all[i], value);
+      change.before.all[i] += site.numbers.all[i].nearest(value);
     }
   }
   // Last, so that lines are those of the program that was run.

@@ -152,7 +152,7 @@ std::string bless_text(const Program& program, const std::vector<std::string>& n
     if (!range) {
       std::string& names = not_known[range.why()];
       names += (names.empty() ? "" : ", ") + std::string(row.name);
-    } else if (range->high - range->low > least_slack(row.unit, *range)) {
+    } else if (range->width() > least_slack(row.unit, *range)) {
       text += line(fmt::format("not the same each time: {}: {}", row.name, format_range(row.unit, *range)));
     }
   }

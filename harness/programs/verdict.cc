@@ -16,15 +16,6 @@ namespace {
 constexpr std::uint64_t kMostChecks = 3;
 constexpr std::uint64_t kMostChecksOfVarying = 5;
 
-/// Where a value lies.
-enum class Side { kBelow, kInside, kAbove };
-
-Side side_of(const MetricRow& row, const Range& range, std::uint64_t value) {
-  const std::uint64_t slack = slack_of(row.unit, range);
-  if (value > range.high + slack) return Side::kAbove;
-  return value + slack < range.low ? Side::kBelow : Side::kInside;
-}
-
 /// Adds what of one process lies outside its range.
 void compare(const std::string& process, const Ranges& before, const Values& after, Judged& judged) {
   for (const MetricRow& row : metric_rows()) {
@@ -36,10 +27,9 @@ void compare(const std::string& process, const Ranges& before, const Values& aft
       }
       continue;
     }
-    const Side side = side_of(row, *range, *value);
-    if (side == Side::kInside) continue;
+    if (range->beyond(*value) <= slack_of(row.unit, *range)) continue;
     const Direction direction = !row.costs             ? Direction::kNeither
-                                : side == Side::kAbove ? Direction::kWorse
+                                : *value > range->high ? Direction::kWorse
                                                        : Direction::kBetter;
     judged.changes.push_back({process, row.metric, *range, *value, direction});
   }
@@ -71,29 +61,9 @@ Judged compared(const Program& baseline, const CommandRun& run) {
   return judged;
 }
 
-/// Takes out what is not in a further run, on the same side.
-void keep_lasting(const Judged& again, Judged& judged) {
-  const auto is_gone = [&](Change& change) {
-    const auto same = std::find_if(again.changes.begin(), again.changes.end(), [&](const Change& other) {
-      return other.process == change.process && other.metric == change.metric && other.grew() == change.grew();
-    });
-    if (same == again.changes.end()) {
-      judged.not_compared.push_back({name_of(row_of(change.metric), change.process), "not the same each time"});
-      return true;
-    }
-    change.after = change.grew() ? std::min(change.after, same->after) : std::max(change.after, same->after);
-    return false;
-  };
-  std::vector<Change> kept;
-  for (Change& change : judged.changes) {
-    if (!is_gone(change)) kept.push_back(change);
-  }
-  judged.changes = std::move(kept);
-}
-
 std::uint64_t most_checks(const std::vector<Change>& changes) {
   const bool any_varies = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
-    return change.before.high - change.before.low > least_slack(row_of(change.metric).unit, change.before);
+    return change.before.width() > least_slack(row_of(change.metric).unit, change.before);
   });
   return any_varies ? kMostChecksOfVarying : kMostChecks;
 }
@@ -183,6 +153,14 @@ void name_alike(Program& before, Program& after) {
 
 }  // namespace
 
+std::string name_of(const Change& change) { return name_of(row_of(change.metric), change.process); }
+
+bool lasts(Change& change, const Change& again) {
+  if (again.grew() != change.grew()) return false;
+  change.after = change.grew() ? std::min(change.after, again.after) : std::max(change.after, again.after);
+  return true;
+}
+
 Judged compare(const Program& named_before, const Program& named_after) {
   Program before = named_before;
   Program after = named_after;
@@ -245,10 +223,12 @@ Judged judge(const Program& baseline, const Runner& run) {
   Judged judged = compared(baseline, first);
   judged.first = std::move(first);
   judged.runs = 1;
+  std::vector<std::string> gone;
   while (!judged.changes.empty() && judged.runs < most_checks(judged.changes)) {
-    keep_lasting(compared(baseline, run()), judged);
+    keep_lasting(judged.changes, compared(baseline, run()).changes, gone, [](const Change&) { return true; });
     ++judged.runs;
   }
+  for (const std::string& name : gone) judged.not_compared.push_back({name, "not the same each time"});
   sort_changes(judged.changes);
   return judged;
 }
