@@ -6,8 +6,6 @@
 #include <cctype>
 #include <mutex>
 #include <set>
-#include <stop_token>
-#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -15,8 +13,8 @@
 #include "base/units.h"
 #include "check/lasting_changes.h"
 #include "check/subject.h"
+#include "os/busy_cpus.h"
 #include "os/environment.h"
-#include "os/load.h"
 #include "point/size_grid.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
@@ -147,27 +145,12 @@ double seconds_of_point(const Work& work, PointSpec spec) {
   return seconds_of(spec, work.faults);
 }
 
-/// Threads that do nothing but use every CPU while they live.
-class BusyThreads {
- public:
-  explicit BusyThreads(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      threads_.emplace_back([](const std::stop_token& stop) {
-        while (!stop.stop_requested()) std::atomic_signal_fence(std::memory_order_seq_cst);
-      });
-    }
-  }
-
- private:
-  std::vector<std::jthread> threads_;
-};
-
 class Measuring {
  public:
   Measuring(const Work& work, Experiment& experiment) : work_(work), experiment_(experiment) {}
 
   WorkDone run() {
-    const BusyThreads neighbours(work_.busy ? allowed_cpus() : 0);
+    const BusyCpus neighbors(work_.busy ? allowed_cpus() : 0);
     look_at_grid();
     search_and_measure_points();
     WorkDone done{std::move(points_), std::move(search_), {}};

@@ -31,28 +31,6 @@ std::string groups_text(const Review& review, bool explain, const Palette& palet
   return text;
 }
 
-/// How many were not compared for which reason; each of them with `explain`.
-std::string not_compared_text(const std::vector<NotCompared>& all, bool explain) {
-  std::string text;
-  std::vector<std::pair<const NotCompared*, std::size_t>> reasons;
-  for (const NotCompared& each : all) {
-    if (explain) text += fmt::format("  not compared, {}: {}\n", each.why, each.name);
-    const auto found =
-        std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first->why == each.why; });
-    if (found == reasons.end()) {
-      reasons.emplace_back(&each, 1);
-    } else {
-      ++found->second;
-    }
-  }
-  if (explain) return text;
-  for (const auto& [first, count] : reasons) {
-    text += line(fmt::format("not compared ({}): {}", first->why,
-                             count == 1 ? first->name : format_counted(count, "metric") + "; --explain lists them"));
-  }
-  return text;
-}
-
 std::string conditions_text(const CheckResult& result, bool explain) {
   std::string text;
   const bool changed = result.review.verdict != Verdict::kSame;

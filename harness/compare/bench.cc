@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "bench/document.h"
+#include "bench/table.h"
 #include "bench/verdict.h"
 #include "compare/run_file.h"
 #include "files/document.h"
@@ -124,13 +125,6 @@ std::string changes_text(const ComparedBenchmark& each) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-std::string median_text(const bench::Observed& observed) {
-  if (observed.times_ns.empty()) return "n/a";
-  constexpr double kFew_ns = 10;
-  const double ns = median(observed.times_ns);
-  return ns < kFew_ns ? format_number(ns) + " ns" : format_ns(ns);
-}
-
 std::string ratio_of_medians(const ComparedBenchmark& each) {
   if (each.before.times_ns.empty() || each.after.times_ns.empty()) return "n/a";
   return format_number(median(each.after.times_ns) / median(each.before.times_ns));
@@ -226,8 +220,8 @@ std::string bench_text(const BenchComparison& comparison) {
                {"NEW/OLD", Unit::kText, 0, "n/a", std::nullopt, 2, kRight},
                {"counts", Unit::kText, 0, "n/a", std::nullopt, 2}});
   for (const ComparedBenchmark& each : comparison.benchmarks) {
-    table.add({each.in_order ? "" : each.name, each.in_order ? "in order" : "alone", median_text(each.before),
-               median_text(each.after), ratio_of_medians(each), word_of(each.kind)});
+    table.add({each.in_order ? "" : each.name, each.in_order ? "in order" : "alone", time_text(each.before),
+               time_text(each.after), ratio_of_medians(each), word_of(each.kind)});
   }
   text += "\n" + table.text();
   for (const ComparedBenchmark& each : comparison.benchmarks) {

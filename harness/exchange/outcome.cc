@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "judge/comparison.h"
+
 namespace zerotax::exchange {
 
 const char* word_of(OutcomeKind kind) {

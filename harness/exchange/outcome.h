@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "judge/comparison.h"
+namespace zerotax {
+enum class Direction : std::uint8_t;
+enum class Verdict : std::uint8_t;
+}  // namespace zerotax
 
 namespace zerotax::exchange {
 

@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "base/fields.h"
+#include "base/units.h"
+#include "base/wrap.h"
 
 namespace zerotax {
 namespace {
@@ -69,6 +71,27 @@ void from_json(const Json& json, Range& value) {
   if (value.high < value.low) {
     throw std::invalid_argument(fmt::format(": the high end {} is below the low one {}", value.high, value.low));
   }
+}
+
+std::string not_compared_text(const std::vector<NotCompared>& all, bool explain) {
+  std::string text;
+  std::vector<std::pair<const NotCompared*, std::size_t>> reasons;
+  for (const NotCompared& each : all) {
+    if (explain) text += fmt::format("  not compared, {}: {}\n", each.why, each.name);
+    const auto found =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first->why == each.why; });
+    if (found == reasons.end()) {
+      reasons.emplace_back(&each, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  if (explain) return text;
+  for (const auto& [first, count] : reasons) {
+    const std::string what = count == 1 ? first->name : format_counted(count, "metric") + "; --explain lists them";
+    text += wrap(fmt::format("not compared ({}): {}", first->why, what), "  ", "    ");
+  }
+  return text;
 }
 
 std::string accept_note(const std::string& command) { return "If this is intended, accept it with: " + command; }

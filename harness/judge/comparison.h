@@ -102,6 +102,9 @@ void from_json(const Json& json, Direction& direction);
 void to_json(Json& json, Verdict verdict);
 void to_json(Json& json, const NotCompared& value);
 
+/// For people: the number of things that were not compared, for each reason; each of them with `explain`.
+std::string not_compared_text(const std::vector<NotCompared>& all, bool explain);
+
 /// The line that offers the command which accepts a change; empty if nothing changed.
 std::string accept_text(Verdict verdict, const std::string& command);
 /// The same for the formats of others.

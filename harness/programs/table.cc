@@ -65,15 +65,6 @@ std::string sites_text(const Check& check, bool explain) {
   return text;
 }
 
-std::string not_compared_text(const Check& check, bool explain) {
-  std::string text;
-  for (const NotCompared& each : check.not_compared)
-    text += line(fmt::format("not compared, {}: {}", each.why, each.name));
-  if (explain || check.not_compared.size() < 3) return text;
-  return line(
-      fmt::format("{} not compared; --explain lists them", format_counted(check.not_compared.size(), "metric")));
-}
-
 std::string advice_text(const Check& check) { return check.advice.empty() ? "" : line(check.advice); }
 
 std::string test_name(const MetricRow& row, const std::string& process) {
@@ -126,7 +117,8 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
   std::string text = printable(check.sentence) + "\n";
   text += fmt::format("  {}, compared with {} runs in {}\n", printable(check.subject.name), check.baseline.runs,
                       printable(check.baseline_path));
-  text += changes_text(check, explain, palette) + sites_text(check, explain) + not_compared_text(check, explain);
+  text += changes_text(check, explain, palette) + sites_text(check, explain) +
+          not_compared_text(check.not_compared, explain);
   text += advice_text(check);
   if (changed || explain) {
     for (const std::string& each : check.conditions) text += line("The baseline was measured elsewhere: " + each + ".");
@@ -182,7 +174,8 @@ std::string compare_text(const Comparison& comparison, bool explain, const Palet
                              format_counted(comparison.before.runs, "recorded run"),
                              format_counted(comparison.after.runs, "recorded run")));
   }
-  text += changes_text(counts, explain, palette) + sites_text(counts, explain) + not_compared_text(counts, explain);
+  text += changes_text(counts, explain, palette) + sites_text(counts, explain) +
+          not_compared_text(counts.not_compared, explain);
   return text + advice_text(counts);
 }
 
