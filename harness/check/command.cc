@@ -77,6 +77,8 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   // The review judges a change by all known figures, even if the command line asked for fewer.
   result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
                                  std::move(verdict.changes));
+  result.verdict = result.review.verdict;
+  result.sentence = result.review.sentence;
   result.baseline = compared;
   result.measured = verdict.measured;
   add_left_out(subject.baseline, scope, result);

@@ -14,13 +14,14 @@ namespace zerotax::check {
 struct BaselinePart {
   std::vector<PointIdentity> points;
   bool thresholds = false;  ///< search them all
-  unsigned grid_looks = 1;  ///< of such a search: how often each size of its grid is looked at (Work::grid_looks)
-  std::vector<std::uint64_t> known;           ///< of such a search: where thresholds were before, in bytes
-  std::vector<UncertainThreshold> uncertain;  ///< of such a search: what need not be searched
+  unsigned grid_looks = 1;  ///< of such a search: how often each size of its grid is looked at, to find the noisy ones
+  std::vector<std::uint64_t> known;  ///< of such a search: where thresholds were before, in bytes
+  std::vector<UncertainThreshold>
+      uncertain;  ///< of such a search: gaps of the grid inside one of these are not searched
   /// Sizes at which to look whether there is a threshold, in bytes: two probes each, where a search takes hundreds.
   std::vector<std::uint64_t> edges;
   bool faults = true;  ///< of the points, by a pass of their own; without it they are n/a
-  bool busy = false;   ///< beside busy threads (Work::busy)
+  bool busy = false;   ///< beside a busy thread per CPU, so that what depends on load shows
 };
 
 /// All that a baseline holds: its file may have been cut down to some points, with or without thresholds, and one of an

@@ -27,15 +27,10 @@ constexpr PointTime kStoppedClock{ClockMode::kStopped, 0};
 constexpr PointTime kRacingClock{ClockMode::kRacing, 0};
 
 Work work_of(const Allocator& allocator, double timeout_s, const BaselinePart& part, const PointTime& time) {
-  Work work;
-  work.plan = baseline_plan(allocator, timeout_s);
+  Work work{part, baseline_plan(allocator, timeout_s), time, {}};
   std::erase_if(work.plan.points, [&](const PointSpec& spec) {
     return std::find(part.points.begin(), part.points.end(), identity_of(spec)) == part.points.end();
   });
-  work.time = time;
-  work.faults = part.faults;
-  work.busy = part.busy;
-  work.edges = part.edges;
   if (!part.thresholds) return work;
   const BaselineRange range = baseline_range();
   const std::vector<std::uint64_t> grid = size_grid(range.from, range.to, range.per_octave);
@@ -45,8 +40,6 @@ Work work_of(const Allocator& allocator, double timeout_s, const BaselinePart& p
     if (range.from < at && at <= range.to) sizes.insert({at - 1, at});
   }
   work.grid.assign(sizes.begin(), sizes.end());
-  work.grid_looks = part.grid_looks;
-  work.uncertain = part.uncertain;
   return work;
 }
 

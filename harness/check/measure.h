@@ -32,15 +32,10 @@ BaselineRange baseline_range();
 std::string baseline_file_name(const Allocator& allocator);
 
 /// What is measured of one allocator side by side: points, and a search for thresholds.
-struct Work {
-  Plan plan;                         ///< its points, of one allocator
-  PointTime time;                    ///< of every point and of the search
-  bool faults = false;               ///< of the points, by a pass of their own
-  std::vector<std::uint64_t> grid;   ///< sizes between which all thresholds are searched, in bytes; empty: none is
-  unsigned grid_looks = 1;           ///< how often each of them is looked at, to find the noisy ones
-  std::vector<std::uint64_t> edges;  ///< without a grid: sizes at which to look whether there is a threshold
-  std::vector<UncertainThreshold> uncertain;  ///< gaps of the grid that lie inside one of these are not searched
-  bool busy = false;                          ///< beside a busy thread per CPU: what load decides comes out
+struct Work : BaselinePart {
+  Plan plan;                        ///< its points, of one allocator
+  PointTime time;                   ///< of every point and of the search
+  std::vector<std::uint64_t> grid;  ///< sizes between which all thresholds are searched, in bytes; empty: none is
 
   [[nodiscard]] bool searches() const { return !grid.empty() || !edges.empty(); }
   /// Those known at the start: points, sizes of the grid, edges.

@@ -13,19 +13,14 @@ namespace zerotax::check {
 // The fields below are keys of results/schema/check.schema.json, which describes them.
 
 /// One allocator compared with its baseline.
-struct CheckResult {
+struct CheckResult : CheckedSubject {
   Allocator allocator;
-  std::string baseline_path;
   Baseline baseline;  ///< what was compared of it
   Baseline measured;  ///< the new measurement of that
   Review review;
-  std::vector<NotCompared> not_compared;
-  std::vector<std::string> accepted_failures;   ///< failing_in_baseline
-  std::vector<ConditionDifference> conditions;  ///< what differs between the machine of the baseline and this one
-  Json measured_on;                             ///< this machine, as in a baseline
-  Load load;                                    ///< under which it was measured
+  std::vector<std::string> accepted_failures;  ///< failing_in_baseline
+  Load load;                                   ///< under which it was measured
   std::vector<std::string> notes;  ///< sentences on what was done that nobody asked for, as taking a configuration over
-  std::string accept;              ///< the command that accepts what is new
 };
 
 using Check = CheckedSubjects<CheckResult>;

@@ -10,6 +10,7 @@
 #include "base/wrap.h"
 #include "check/document.h"
 #include "check/lasting_changes.h"
+#include "cli/exchange_options.h"
 #include "point/metrics.h"
 
 namespace zerotax::check {
@@ -33,7 +34,7 @@ std::string groups_text(const Review& review, bool explain, const Palette& palet
 
 std::string conditions_text(const CheckResult& result, bool explain) {
   std::string text;
-  const bool changed = result.review.verdict != Verdict::kSame;
+  const bool changed = result.verdict != Verdict::kSame;
   for (const ConditionDifference& each : result.conditions) {
     if (explain || (changed && each.may_explain)) {
       text += line("The baseline was measured elsewhere: " + each.sentence);
@@ -49,7 +50,7 @@ using exchange::OutcomeList;
 
 OutcomeKind kind_of(const ReviewGroup& group) {
   const bool failed = group.direction == Direction::kWorse && is_failure(group.cause);
-  return failed ? OutcomeKind::kFailed : exchange::kind_of(group.direction);
+  return failed ? OutcomeKind::kFailed : kind_of(group.direction);
 }
 
 /// The cause with what qualifies it: unique among the groups of a review, and the same in the next one.
@@ -179,7 +180,7 @@ std::string left_out_text(const Baseline& baseline) {
 
 std::string next_step(const Check& check, bool explain, std::vector<std::string> command) {
   for (const CheckResult& result : check.checks) {
-    if (result.review.verdict == Verdict::kSame) continue;
+    if (result.verdict == Verdict::kSame) continue;
     if (explain) return result.accept;
     command.front() = "zerotax";
     command.emplace_back("--explain");
@@ -192,7 +193,7 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
   std::string text = check.sentence + "\n";
   for (const CheckResult& result : check.checks) {
     const std::string label = name_and_version(result.allocator);
-    if (check.checks.size() > 1) text += fmt::format("\n{}: {}\n", label, result.review.sentence);
+    if (check.checks.size() > 1) text += fmt::format("\n{}: {}\n", label, result.sentence);
     text += fmt::format("  {}, compared with {}\n", label, result.baseline_path);
     for (const std::string& note : result.notes) text += line(note);
     text += groups_text(result.review, explain, palette);
@@ -200,7 +201,7 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
       text += fmt::format("  a failure that the baseline accepts: {}\n", each);
     }
     text += not_compared_text(result.not_compared, explain) + conditions_text(result, explain) +
-            accept_text(result.review.verdict, result.accept);
+            accept_text(result.verdict, result.accept);
   }
   return text;
 }
@@ -210,7 +211,7 @@ OutcomeList check_outcomes(const Check& check) {
   list.command = "zerotax check";
   list.sentence = check.sentence;
   list.verdict = word_of(check.verdict);
-  list.kind = exchange::kind_of(check.verdict);
+  list.kind = kind_of(check.verdict);
   list.thing = "change";
   for (const CheckResult& result : check.checks) {
     list.subject += fmt::format("{}{} against {}", list.subject.empty() ? "" : "; ", name_and_version(result.allocator),

@@ -10,21 +10,11 @@
 namespace zerotax::check {
 namespace {
 
-Verdict overall(const std::vector<CheckResult>& results) {
-  const auto any = [&](Verdict verdict) {
-    return std::any_of(results.begin(), results.end(),
-                       [&](const auto& each) { return each.review.verdict == verdict; });
-  };
-  const bool mixed = any(Verdict::kMixed);
-  return joined_verdict(any(Verdict::kFailed), mixed || any(Verdict::kWorse), mixed || any(Verdict::kBetter),
-                        any(Verdict::kChanged));
-}
-
 std::string overall_sentence(const std::vector<CheckResult>& results, Verdict verdict) {
-  if (results.size() == 1) return results.front().review.sentence;
+  if (results.size() == 1) return results.front().sentence;
   std::vector<std::string> changed;
   for (const CheckResult& result : results) {
-    if (result.review.verdict != Verdict::kSame) changed.push_back(result.allocator.name);
+    if (result.verdict != Verdict::kSame) changed.push_back(result.allocator.name);
   }
   if (changed.empty())
     return fmt::format("same: {} as in their baselines", format_counted(results.size(), "allocator"));
@@ -103,7 +93,7 @@ std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Base
 }
 
 Check check_of(std::vector<CheckResult> results, bool strict) {
-  const Verdict verdict = overall(results);
+  const Verdict verdict = joined_verdict(results);
   std::string sentence = overall_sentence(results, verdict);
   return {std::move(results), strict, verdict, std::move(sentence), passes(verdict, strict)};
 }

@@ -14,6 +14,18 @@
 
 namespace zerotax {
 
+exchange::OutcomeKind kind_of(Direction direction) {
+  using enum exchange::OutcomeKind;
+  constexpr exchange::OutcomeKind kKinds[] = {kWorse, kBetter, kChanged};
+  return kKinds[static_cast<std::size_t>(direction)];
+}
+
+exchange::OutcomeKind kind_of(Verdict verdict) {
+  using enum exchange::OutcomeKind;
+  constexpr exchange::OutcomeKind kKinds[] = {kSame, kBetter, kWorse, kWorse, kChanged, kFailed};
+  return kKinds[static_cast<std::size_t>(verdict)];
+}
+
 void ExchangeOptions::add(Arguments& arguments) {
   begin_ = std::chrono::steady_clock::now();
   add_json(arguments, json_);

@@ -8,8 +8,13 @@
 #include "cli/arguments.h"
 #include "exchange/outcome.h"
 #include "files/output_paths.h"
+#include "judge/comparison.h"
 
 namespace zerotax {
+
+/// The kind of a change, and of all changes of a comparison. A mixed comparison counts as worse, as in the exit status.
+exchange::OutcomeKind kind_of(Direction direction);
+exchange::OutcomeKind kind_of(Verdict verdict);
 
 /// The files that other programs read, which commands with a verdict have in common: --json, --junit, --markdown,
 /// --bmf, --github, and --html of those that have a page. "-" is standard output for each; one alone may be that.

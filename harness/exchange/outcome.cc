@@ -2,24 +2,11 @@
 
 #include <algorithm>
 
-#include "judge/comparison.h"
-
 namespace zerotax::exchange {
 
 const char* word_of(OutcomeKind kind) {
   constexpr const char* kWords[] = {"same", "better", "worse", "changed", "failed", "skipped"};
   return kWords[static_cast<std::size_t>(kind)];
-}
-
-OutcomeKind kind_of(Direction direction) {
-  constexpr OutcomeKind kKinds[] = {OutcomeKind::kWorse, OutcomeKind::kBetter, OutcomeKind::kChanged};
-  return kKinds[static_cast<std::size_t>(direction)];
-}
-
-OutcomeKind kind_of(Verdict verdict) {
-  using enum OutcomeKind;
-  constexpr OutcomeKind kKinds[] = {kSame, kBetter, kWorse, kWorse, kChanged, kFailed};
-  return kKinds[static_cast<std::size_t>(verdict)];
 }
 
 std::string verdict_of(const OutcomeList& list) { return list.verdict.empty() ? word_of(list.kind) : list.verdict; }

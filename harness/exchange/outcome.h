@@ -5,11 +5,6 @@
 #include <string>
 #include <vector>
 
-namespace zerotax {
-enum class Direction : std::uint8_t;
-enum class Verdict : std::uint8_t;
-}  // namespace zerotax
-
 namespace zerotax::exchange {
 
 // What a room has judged, in the form that other programs want: each room fills it from its own verdict, and every
@@ -26,9 +21,6 @@ enum class OutcomeKind : std::uint8_t {
 };
 /// "same", "better", "worse", "changed", "failed", "skipped".
 const char* word_of(OutcomeKind kind);
-/// The kind of a change, and of all changes of a comparison. A mixed comparison counts as worse, as in the exit status.
-OutcomeKind kind_of(Direction direction);
-OutcomeKind kind_of(Verdict verdict);
 
 /// One metric of a benchmark, by its key in documents ("zeroed_bytes"). The bounds say in which range the value was
 /// seen.

@@ -74,10 +74,13 @@ void from_json(const Json& json, Range& value) {
 }
 
 std::string not_compared_text(const std::vector<NotCompared>& all, bool explain) {
+  constexpr std::size_t kLongReason = 45;
   std::string text;
   std::vector<std::pair<const NotCompared*, std::size_t>> reasons;
   for (const NotCompared& each : all) {
-    if (explain) text += fmt::format("  not compared, {}: {}\n", each.why, each.name);
+    const std::string line = fmt::format("not compared, {}: {}", each.why, each.name);
+    // A name stays on one line, but a long reason does not.
+    if (explain) text += each.why.size() < kLongReason ? "  " + line + "\n" : wrap(line, "  ", "    ");
     const auto found =
         std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first->why == each.why; });
     if (found == reasons.end()) {

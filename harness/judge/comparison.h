@@ -81,16 +81,6 @@ void keep_lasting(std::vector<Change>& changes, const std::vector<Change>& again
   });
 }
 
-/// Several subjects, each compared with its own baseline.
-template <typename Result>
-struct CheckedSubjects {
-  std::vector<Result> checks;
-  bool strict = false;  ///< improvements fail, too
-  Verdict verdict = Verdict::kSame;
-  std::string sentence;
-  bool passed = true;  ///< nothing changed, or for the better alone
-};
-
 /// Something that a comparison says nothing about, and why: a metric, "thresholds", "points of other sizes".
 struct NotCompared {
   std::string name;
@@ -130,5 +120,37 @@ void to_json(Json& json, const ConditionDifference& value);
 /// Compares the conditions of `rows` in two objects of conditions.
 std::vector<ConditionDifference> differing_conditions(const std::vector<ConditionRow>& rows, const Json& before,
                                                       const Json& after);
+
+/// One subject, an allocator or a command, compared with its baseline.
+struct CheckedSubject {
+  std::string baseline_path;
+  Json measured_on;  ///< this machine, as in a baseline
+  Verdict verdict = Verdict::kSame;
+  std::string sentence;
+  std::vector<NotCompared> not_compared;
+  std::vector<ConditionDifference> conditions;  ///< what is not as it was when the baseline was made
+  std::string accept;                           ///< the command that accepts what is new
+};
+
+/// Several subjects, each compared with its own baseline.
+template <typename Result>
+struct CheckedSubjects {
+  std::vector<Result> checks;
+  bool strict = false;  ///< improvements fail, too
+  Verdict verdict = Verdict::kSame;
+  std::string sentence;
+  bool passed = true;  ///< nothing changed, or for the better alone
+};
+
+/// The verdict of all subjects together.
+template <typename Subjects>
+Verdict joined_verdict(const Subjects& subjects) {
+  const auto any = [&](Verdict verdict) {
+    return std::any_of(subjects.begin(), subjects.end(), [&](const auto& each) { return each.verdict == verdict; });
+  };
+  const bool mixed = any(Verdict::kMixed);
+  return joined_verdict(any(Verdict::kFailed), mixed || any(Verdict::kWorse), mixed || any(Verdict::kBetter),
+                        any(Verdict::kChanged));
+}
 
 }  // namespace zerotax

@@ -113,8 +113,9 @@ Baseline read_baseline(const std::string& path) {
   std::set<std::string> names;
   for (const Json& each : json.at("programs")) {
     const auto refuse = [&](const char* problem) {
-      throw UsageError(fmt::format("{} is damaged: program '{}'{}", path, text_field(each, "name", ""), problem),
-                       kRemedy);
+      throw UsageError(
+          fmt::format("{} is damaged: program '{}'{}", path, printable(text_field(each, "name", "")), problem),
+          kRemedy);
     };
     try {
       const Program& program = baseline.programs.emplace_back(each.get<Program>());
@@ -153,7 +154,10 @@ Json compare_json(const Comparison& value) {
 Json check_json(const Check& value) {
   Json json{{"schema", "zerotax.program_check/1"}, {"zerotax_version", ZEROTAX_VERSION}};
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, verdict, sentence, strict, passed, runs, measured_on,
-                                           changes, sites, not_compared, conditions, accept))
+                                           changes, sites, not_compared))
+  json["conditions"] = Json::array();
+  for (const ConditionDifference& each : value.conditions) json["conditions"].push_back(each.sentence);
+  json["accept"] = value.accept;
   if (!value.advice.empty()) json["advice"] = value.advice;
   json["name"] = value.subject.name;
   json["command"] = value.subject.command;

@@ -255,7 +255,9 @@ Check check_one(const Subject& subject, const std::string& path, bool strict) {
   Check check = check_of(blessed, std::move(judged), measured_on, "as in the baseline");
   check.subject = target;
   check.baseline_path = path;
-  if (subject.other_settings) check.conditions.emplace_back("settings: others before than now (--env)");
+  if (subject.other_settings) {
+    check.conditions.push_back({"settings", "", "", false, "settings: others before than now (--env)"});
+  }
   check.strict = strict;
   check.passed = passes(check.verdict, strict);
   check.accept = accept_words(target, path, subject.other_settings);

@@ -120,23 +120,16 @@ struct SiteChange {
 };
 
 /// A command compared with its baseline.
-struct Check {
+struct Check : CheckedSubject {
   Command subject;
-  std::string baseline_path;
   Program baseline;
   CommandRun measured;  ///< the first run
-  Json measured_on;
   std::uint64_t runs = 0;
   std::vector<Change> changes;    ///< worse, better, neither; of the command as a whole first
   std::vector<SiteChange> sites;  ///< places that differ, those with most bytes first
-  std::vector<NotCompared> not_compared;
-  std::vector<std::string> conditions;  ///< sentences on what is not as it was
-  Verdict verdict{};
   bool strict = false;
   bool passed = true;
-  std::string sentence;
   std::string advice;  ///< how the program could change; empty: the counts do not show it
-  std::string accept;  ///< the command that accepts what is new
 };
 
 /// Several commands, each compared with its own baseline.

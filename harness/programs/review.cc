@@ -353,16 +353,12 @@ std::string sentence_of(const Check& check, const std::string& same) {
   return sentence;
 }
 
-std::vector<std::string> differing_conditions(const Json& before, const Json& after) {
+std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after) {
   static const std::vector<ConditionRow> rows{{"kernel", "kernel"},        {"thp", "transparent huge pages"},
                                               {"libc", "C library"},       {"aslr", "address randomisation"},
                                               {"allocator", "allocator"},  {"cpus", "CPUs"},
                                               {"page_bytes", "page size"}, {"zerotax", "zerotax"}};
-  std::vector<std::string> found;
-  for (const ConditionDifference& each : zerotax::differing_conditions(rows, before, after)) {
-    found.push_back(each.sentence);
-  }
-  return found;
+  return zerotax::differing_conditions(rows, before, after);
 }
 
 }  // namespace zerotax::programs

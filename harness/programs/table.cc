@@ -11,6 +11,7 @@
 #include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "cli/exchange_options.h"
 #include "programs/verdict.h"
 
 namespace zerotax::programs {
@@ -77,7 +78,7 @@ exchange::Outcome outcome_of(const Check& check, const Change& change) {
   outcome.file = check.baseline_path;
   outcome.name = test_name(row_of(change.metric), change.process);
   outcome.label = words_of(change);
-  outcome.kind = exchange::kind_of(change.direction);
+  outcome.kind = kind_of(change.direction);
   outcome.fails = !check.passed && (check.strict || change.direction != Direction::kBetter);
   outcome.verdict = exchange::word_of(outcome.kind);
   outcome.headline = words_of(change);
@@ -121,7 +122,9 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
           not_compared_text(check.not_compared, explain);
   text += advice_text(check);
   if (changed || explain) {
-    for (const std::string& each : check.conditions) text += line("The baseline was measured elsewhere: " + each + ".");
+    for (const ConditionDifference& each : check.conditions) {
+      text += line("The baseline was measured elsewhere: " + each.sentence + ".");
+    }
   }
   for (const std::string& note : check.measured.notes) text += line(note);
   return text + accept_text(check.verdict, check.accept);
@@ -210,7 +213,7 @@ exchange::OutcomeList check_outcomes(const Check& check) {
   list.command = "zerotax check";
   list.sentence = check.sentence;
   list.verdict = word_of(check.verdict);
-  list.kind = exchange::kind_of(check.verdict);
+  list.kind = kind_of(check.verdict);
   list.thing = "change";
   list.subject = fmt::format("{} against {}", check.subject.name, check.baseline_path);
   for (const Change& change : check.changes) list.outcomes.push_back(outcome_of(check, change));
@@ -225,7 +228,7 @@ exchange::OutcomeList check_outcomes(const Check& check) {
     }
   }
   if (check.changes.empty()) return list;
-  for (const std::string& each : check.conditions) list.notes.push_back(each + ".");
+  for (const ConditionDifference& each : check.conditions) list.notes.push_back(each.sentence + ".");
   list.notes.push_back(accept_note(check.accept));
   return list;
 }
@@ -243,7 +246,7 @@ exchange::OutcomeList checks_outcomes(const Checks& all) {
   }
   list.sentence = all.sentence;
   list.verdict = word_of(all.verdict);
-  list.kind = exchange::kind_of(all.verdict);
+  list.kind = kind_of(all.verdict);
   return list;
 }
 

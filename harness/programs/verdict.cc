@@ -193,14 +193,12 @@ Check check_of(const Program& baseline, Judged judged, const Json& measured_on, 
 Checks checks_of(std::vector<Check> checks) {
   constexpr std::size_t kNamed = 3;
   Checks all;
-  std::vector<Change> changes;
   std::vector<std::string> names;
   for (const Check& check : checks) {
-    changes.insert(changes.end(), check.changes.begin(), check.changes.end());
     if (check.verdict != Verdict::kSame) names.push_back(check.subject.name);
     all.passed = all.passed && check.passed;
   }
-  all.verdict = verdict_of(changes);
+  all.verdict = joined_verdict(checks);
   const std::size_t same = checks.size() - names.size();
   if (names.size() > kNamed) {
     const std::size_t more = names.size() - kNamed;

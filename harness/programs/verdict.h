@@ -48,7 +48,7 @@ std::string place_words(const SiteChange& site);
 /// Of the numbers in bytes, the one that differs most: it stands for the others.
 SiteNumber most_different(const SiteChange& site);
 
-/// What is not as it was when the baseline was made, a sentence each.
-std::vector<std::string> differing_conditions(const Json& before, const Json& after);
+/// What is not as it was when the baseline was made.
+std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after);
 
 }  // namespace zerotax::programs

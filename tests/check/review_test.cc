@@ -276,6 +276,8 @@ CheckResult result_of(Review review) {
   result.allocator = {"mine", "/p", {}, {}, "1"};
   result.baseline.allocator = "mine";
   result.baseline.version = std::string("1");
+  result.verdict = review.verdict;
+  result.sentence = review.sentence;
   result.review = std::move(review);
   return result;
 }
