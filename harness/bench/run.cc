@@ -13,7 +13,7 @@
 #include "base/names.h"
 #include "base/shell.h"
 #include "bench/verdict.h"
-#include "programs/review.h"
+#include "programs/verdict.h"
 #include "record/remedies.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"

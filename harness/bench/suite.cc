@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "files/temporary_folder.h"
 #include "os/input_file.h"
-#include "programs/measure.h"
+#include "programs/gather.h"
 #include "run/program_launch.h"
 
 namespace zerotax::bench {

@@ -12,13 +12,6 @@
 namespace zerotax::bench {
 namespace {
 
-std::string time_text(const Observed& observed) {
-  if (observed.times_ns.empty()) return "n/a";
-  constexpr double kFew_ns = 10;
-  const double ns = median(observed.times_ns);
-  return ns < kFew_ns ? format_number(ns) + " ns" : format_ns(ns);
-}
-
 std::string faults_text(const Observed& observed) {
   return observed.counts ? format_number(std::max(0.0, observed.counts->minor_faults)) : "n/a";
 }
@@ -30,6 +23,13 @@ std::string bytes_text(const Observed& observed, double Counts::*bytes) {
 Column right(const char* name) { return {name, Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}; }
 
 }  // namespace
+
+std::string time_text(const Observed& observed) {
+  if (observed.times_ns.empty()) return "n/a";
+  constexpr double kFew_ns = 10;
+  const double ns = median(observed.times_ns);
+  return ns < kFew_ns ? format_number(ns) + " ns" : format_ns(ns);
+}
 
 std::string bench_text(const Report& report) {
   std::string text = wrap(report.sentence, "", "  ");

@@ -10,4 +10,7 @@ namespace zerotax::bench {
 /// for names and the line to paste.
 std::string bench_text(const Report& report);
 
+/// The median time of an iteration, "n/a" if there is none.
+std::string time_text(const Observed& observed);
+
 }  // namespace zerotax::bench

@@ -65,12 +65,12 @@ bool is_within(const MetricValue& before, const MetricValue& after, const Tolera
 }
 
 /// Where a value lies outside of a range of numbers: the end nearby, and the side.
-std::optional<std::pair<std::uint64_t, const char*>> outside(std::uint64_t value, std::uint64_t low, std::uint64_t high,
+std::optional<std::pair<std::uint64_t, const char*>> outside(std::uint64_t value, const Range& range,
                                                              const Tolerance* tolerance) {
-  const std::uint64_t end = value < low ? low : high;
-  const auto beyond = static_cast<double>(value < low ? low - value : value - std::min(value, high));
+  const std::uint64_t end = range.nearest(value);
+  const auto beyond = static_cast<double>(range.beyond(value));
   if (beyond == 0 || beyond <= most_of(tolerance, static_cast<double>(end))) return std::nullopt;
-  return std::pair(end, value < low ? "-" : "+");
+  return std::pair(end, value < end ? "-" : "+");
 }
 
 MetricValue whole(std::uint64_t number) { return MetricValue::whole(static_cast<std::int64_t>(number)); }
@@ -90,7 +90,7 @@ void set_times(SystemCalls& calls, const std::string& name, std::uint64_t times)
 void compare_with_range(const SeenRange& range, const MetricValue& after, const Tolerance* tolerance,
                         BaselineChange& change) {
   if (const auto number = after.count()) {
-    if (const auto out = outside(*number, range.low, range.high, tolerance)) {
+    if (const auto out = outside(*number, range.number, tolerance)) {
       change.before = whole(out->first);
       change.ways.emplace_back(out->second);
     }
@@ -104,8 +104,7 @@ void compare_with_range(const SeenRange& range, const MetricValue& after, const 
     SystemCalls before = *calls;
     for (const auto& [name, times] : now) {
       const auto seen = range.calls.find(name);
-      const auto [low, high] = seen == range.calls.end() ? std::pair<std::uint64_t, std::uint64_t>() : seen->second;
-      const auto out = outside(times, low, high, tolerance);
+      const auto out = outside(times, seen == range.calls.end() ? Range() : seen->second, tolerance);
       if (!out) continue;
       set_times(before, name, out->first);
       change.ways.push_back(fmt::format("{} {}", name, out->second));
@@ -166,8 +165,8 @@ void compare_thresholds(const std::vector<BaselineThreshold>& before, const std:
     change.at_bytes = at;
     change.threshold = threshold;
     change.name = fmt::format("the threshold at {} bytes", at);
-    const std::string was = json_line(Json(threshold.before.value_or(std::vector<std::string>())));
-    const std::string is = json_line(Json(threshold.after.value_or(std::vector<std::string>())));
+    const std::string was = json_line(Json(threshold.before.value_or(BehaviourChanges())));
+    const std::string is = json_line(Json(threshold.after.value_or(BehaviourChanges())));
     change.line = threshold.is_new()    ? fmt::format("there is a new threshold at {} bytes: {}", at, is)
                   : threshold.is_gone() ? fmt::format("{} is gone: {}", change.name, was)
                                         : fmt::format("{}: before {}, now {}", change.name, was, is);
@@ -225,11 +224,12 @@ std::string name_of(const UncertainThreshold& threshold) {
 
 std::string words_of(const SeenRange& range) {
   if (!range.words.empty()) return fmt::format("{}", fmt::join(range.words, " or "));
-  if (range.calls.empty()) return fmt::format("{} to {}", format_count(range.low), format_count(range.high));
+  if (range.calls.empty())
+    return fmt::format("{} to {}", format_count(range.number.low), format_count(range.number.high));
   std::vector<std::string> words;
   for (const auto& [name, ends] : range.calls) {
-    words.push_back(ends.first == ends.second ? fmt::format("{} {}", name, ends.first)
-                                              : fmt::format("{} {} to {}", name, ends.first, ends.second));
+    words.push_back(ends.width() == 0 ? fmt::format("{} {}", name, ends.low)
+                                      : fmt::format("{} {} to {}", name, ends.low, ends.high));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -261,7 +261,7 @@ Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& point
   for (const Point& point : points) baseline.points.push_back(kept_of(point));
   baseline.thresholds.emplace();
   for (const Threshold& threshold : thresholds.thresholds) {
-    std::vector<std::string> changes = describe_change(threshold.below, threshold.above);
+    BehaviourChanges changes = describe_change(threshold.below, threshold.above);
     if (threshold.exact()) {
       baseline.thresholds->push_back({threshold.at_bytes, std::move(changes)});
     } else {
@@ -281,6 +281,13 @@ std::vector<BaselineChange> compare_baselines(const Baseline& before, const Base
   if (before.thresholds && after.thresholds)
     compare_thresholds(*before.thresholds, before.uncertain, *after.thresholds, changes);
   return changes;
+}
+
+bool lasts(BaselineChange& change, const BaselineChange& again) {
+  std::erase_if(change.ways, [&](const std::string& way) {
+    return std::find(again.ways.begin(), again.ways.end(), way) == again.ways.end();
+  });
+  return !change.range || !change.ways.empty();
 }
 
 std::vector<BaselineChange> points_not_measured(const Baseline& before, const Baseline& after) {
@@ -304,8 +311,8 @@ std::vector<std::string> failing_in_baseline(const Baseline& baseline) {
   }
   if (!baseline.thresholds) return lines;
   for (const BaselineThreshold& threshold : *baseline.thresholds) {
-    for (const std::string& change : threshold.changes) {
-      if (tells_of_failing(change)) lines.push_back(fmt::format("from {} bytes on: {}", threshold.at_bytes, change));
+    for (const BehaviourChange& change : threshold.changes) {
+      if (change.fails) lines.push_back(fmt::format("from {} bytes on: {}", threshold.at_bytes, change.words));
     }
   }
   return lines;

@@ -67,10 +67,10 @@ std::vector<Slot> slots_of(const Point& point);
 /// The value of a point there; nullptr if it lacks the call.
 const MetricValue* value_at(const Point& point, const Slot& slot);
 
-/// A size at which behaviour changes, exactly: the smallest with the new behaviour, and what changes, in words.
+/// A size at which behaviour changes, exactly: the smallest with the new behaviour, and what changes.
 struct BaselineThreshold {
   std::uint64_t at_bytes = 0;
-  std::vector<std::string> changes;
+  BehaviourChanges changes;
   bool operator==(const BaselineThreshold&) const = default;
 };
 
@@ -79,9 +79,9 @@ struct BaselineThreshold {
 struct UncertainThreshold {
   std::uint64_t from_bytes = 0;
   std::uint64_t to_bytes = 0;
-  std::vector<std::string> changes;  ///< in words, of any run
-  std::uint64_t seen = 0;            ///< in so many looks
-  std::uint64_t looks = 0;           ///< of so many
+  BehaviourChanges changes;  ///< of any run
+  std::uint64_t seen = 0;    ///< in so many looks
+  std::uint64_t looks = 0;   ///< of so many
   bool operator==(const UncertainThreshold&) const = default;
   [[nodiscard]] bool holds(std::uint64_t at_bytes) const { return from_bytes <= at_bytes && at_bytes <= to_bytes; }
 };
@@ -91,11 +91,10 @@ std::string name_of(const UncertainThreshold& threshold);
 
 /// A metric on which the runs of `bless` did not agree, with all that they saw.
 struct SeenRange : Slot {
-  std::uint64_t runs = 0;  ///< that measured it
-  std::uint64_t low = 0;   ///< of a number
-  std::uint64_t high = 0;
-  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  ///< of system calls, by name: low and high
-  std::vector<std::string> words;                                        ///< of a word: all that were seen
+  std::uint64_t runs = 0;              ///< that measured it
+  Range number;                        ///< of a number
+  std::map<std::string, Range> calls;  ///< of system calls, by name
+  std::vector<std::string> words;      ///< of a word: all that were seen
   bool operator==(const SeenRange&) const = default;
 };
 /// "0 to 1,048,576", "heap or mapping", "madvise 0 to 3".
@@ -106,7 +105,7 @@ struct Baseline {
   std::string allocator;
   Measured<std::string> version;           ///< for readers only
   std::map<std::string, std::string> env;  ///< the allocator's configuration
-  Json measured_on;                        ///< the conditions of conditions.h; older baselines lack some
+  Json measured_on;                        ///< conditions_of(); older baselines lack some
   /// The clock that the allocator saw. The real one in a baseline that does not name it: older than the stopped clock.
   ClockMode clock = ClockMode::kReal;
   /// Of each point its identity, its status, kSteadyMetrics, and kEarlyMetrics of its first operations; nothing else.
@@ -129,10 +128,10 @@ Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& point
 /// What of a point or threshold differs.
 enum class ChangeKind : std::uint8_t { kStatus, kMetric, kNotMeasured, kThreshold };
 
-/// The changes of behaviour at a size, in words, before and now: nothing if the threshold is new, or is gone.
+/// The changes of behaviour at a size, before and now: nothing if the threshold is new, or is gone.
 struct ThresholdChange {
-  std::optional<std::vector<std::string>> before;
-  std::optional<std::vector<std::string>> after;
+  std::optional<BehaviourChanges> before;
+  std::optional<BehaviourChanges> after;
 
   [[nodiscard]] bool is_new() const { return !before; }
   [[nodiscard]] bool is_gone() const { return !after; }
@@ -152,7 +151,11 @@ struct BaselineChange {
   std::optional<SeenRange> range = {};  ///< what it lies outside of, if `bless` saw a range; `before` is the end nearby
   std::vector<std::string> ways = {};   ///< of a range: on which sides it lies outside, "+", "-", "madvise +"
   ThresholdChange threshold = {};       ///< of kThreshold
+  int times = 1;                        ///< how often it was there
 };
+inline const std::string& name_of(const BaselineChange& change) { return change.name; }
+/// Of a range, a change lasts on a side on which it was each time.
+bool lasts(BaselineChange& change, const BaselineChange& again);
 
 /// By how much a number may differ: by so many (bytes, faults), or by a share of what it was.
 struct Tolerance {

@@ -8,7 +8,6 @@
 #include "check/baseline.h"
 #include "check/document.h"
 #include "check/measure.h"
-#include "check/plan.h"
 #include "check/subject.h"
 #include "check/table.h"
 #include "cli/common_options.h"

@@ -2,11 +2,9 @@
 
 #include <memory>
 
-#include "check/cut.h"
 #include "check/document.h"
 #include "check/lasting_changes.h"
 #include "check/measure.h"
-#include "check/outcomes.h"
 #include "check/subject.h"
 #include "check/table.h"
 #include "cli/colour.h"
@@ -79,6 +77,8 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
   // The review judges a change by all known figures, even if the command line asked for fewer.
   result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
                                  std::move(verdict.changes));
+  result.verdict = result.review.verdict;
+  result.sentence = result.review.sentence;
   result.baseline = compared;
   result.measured = verdict.measured;
   add_left_out(subject.baseline, scope, result);
@@ -102,10 +102,8 @@ CheckResult hold(const CheckSubject& subject, const CheckScope& scope, double ti
 
 ExitStatus report(std::vector<CheckResult> results, const Options& options) {
   const Check check = check_of(std::move(results), options.strict);
-  const exchange::OutcomeList outcomes = check_outcomes(check);
-  if (!options.exchange.silent()) print_lines(stdout, check_text(check, options.explain, palette_for(stdout)));
-  options.exchange.print_annotations(outcomes);
-  options.exchange.write(outcomes, check_json(check));
+  options.exchange.publish(check_outcomes(check), check_json(check),
+                           check_text(check, options.explain, palette_for(stdout)));
   say_next(next_step(check, options.explain, Subcommand::command_line));
   return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "check/review_causes.h"
+#include "check/review_draft.h"
 #include "files/document.h"
 #include "os/environment.h"
 #include "point/metric_json.h"
@@ -15,11 +15,27 @@
 
 namespace zerotax::check {
 
-ZEROTAX_FIELDS(BaselineThreshold, at_bytes, changes)
+void to_json(Json& json, const BaselineThreshold& threshold) {
+  json = {{"at_bytes", threshold.at_bytes}, {"changes", threshold.changes}, {"directions", Json::array()}};
+  for (const BehaviourChange& change : threshold.changes) json["directions"].push_back(change.direction);
+  if (any_fails(threshold.changes)) json["fails"] = true;
+}
+void from_json(const Json& json, BaselineThreshold& threshold) {
+  threshold = {json.at("at_bytes"), json.at("changes")};
+  // A baseline of version 0.2 has the words alone.
+  const auto directions = json.find("directions");
+  if (directions == json.end()) return;
+  if (directions->size() != threshold.changes.size()) {
+    throw std::invalid_argument(
+        fmt::format("/thresholds: at {} bytes, as many directions as changes are needed", threshold.at_bytes));
+  }
+  for (std::size_t i = 0; i < threshold.changes.size(); ++i) {
+    directions->at(i).get_to(threshold.changes[i].direction);
+    threshold.changes[i].fails = json.value("fails", false);
+  }
+}
 ZEROTAX_FIELDS(UncertainThreshold, from_bytes, to_bytes, changes, seen, looks)
 ZEROTAX_FIELDS_WRITTEN(ReviewRange, from_bytes, to_bytes, from_exact, to_exact)
-ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
-ZEROTAX_FIELDS_WRITTEN(ConditionDifference, name, before, after, may_explain, sentence)
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {
@@ -47,11 +63,9 @@ void to_json(Json& json, const SeenRange& range) {
   if (row_of(range.metric).kind == MetricKind::kWord) {
     json["words"] = range.words;
   } else if (row_of(range.metric).kind == MetricKind::kSystemCalls) {
-    json["calls"] = Json::object();
-    for (const auto& [name, ends] : range.calls) json["calls"][name] = {{"low", ends.first}, {"high", ends.second}};
+    json["calls"] = range.calls;
   } else {
-    json["low"] = range.low;
-    json["high"] = range.high;
+    json.update(range.number);
   }
 }
 
@@ -85,12 +99,9 @@ SeenRange range_from_json(const Json& json) {
   if (!metric) throw std::invalid_argument(": unknown metric " + json_line(json.at("metric")));
   range.metric = *metric;
   json.at("runs").get_to(range.runs);
-  range.low = json.value("low", std::uint64_t{0});
-  range.high = json.value("high", std::uint64_t{0});
-  if (range.high < range.low) throw std::invalid_argument(": the high end is below the low one");
+  if (json.contains("low")) json.get_to(range.number);
   range.words = json.value("words", std::vector<std::string>());
-  if (!json.contains("calls")) return range;
-  for (const auto& [name, ends] : json.at("calls").items()) range.calls[name] = {ends.at("low"), ends.at("high")};
+  range.calls = json.value("calls", std::map<std::string, Range>());
   return range;
 }
 
@@ -200,8 +211,8 @@ Json result_json(const CheckResult& result) {
             {"env", baseline.env},
             {"measured_on", baseline.measured_on}}},
           {"measured_on", result.measured_on},
-          {"verdict", word_of(review.verdict)},
-          {"sentence", review.sentence},
+          {"verdict", word_of(result.verdict)},
+          {"sentence", result.sentence},
           {"groups", groups},
           {"changes", changes},
           {"points", points_json(result)},

@@ -1,13 +1,58 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "check/baseline.h"
 #include "check/lasting_changes.h"
+#include "judge/search.h"
 #include "point/allocator.h"
+#include "point/plan.h"
 #include "run/experiment.h"
 
 namespace zerotax::check {
+
+/// Calls of a point of a baseline: behaviour can change up to the fifth.
+inline constexpr Repeats kBaselineRepeats{8, 8, 8, 8, 0};
+
+/// The points whose deterministic figures a baseline holds, for one allocator: every case, nothing touched and
+/// everything touched, both threads; sizes on both sides of what allocators are known to treat differently.
+Plan baseline_plan(const Allocator& allocator, double timeout_s);
+
+/// The range in which a baseline holds thresholds, in bytes, and the sizes an octave that are looked at first.
+struct BaselineRange {
+  std::uint64_t from;
+  std::uint64_t to;
+  unsigned per_octave;
+};
+BaselineRange baseline_range();
+
+/// "<allocator>-<version>.json", with what a file name should not have replaced by dashes.
+std::string baseline_file_name(const Allocator& allocator);
+
+/// What is measured of one allocator side by side: points, and a search for thresholds.
+struct Work : BaselinePart {
+  Plan plan;                        ///< its points, of one allocator
+  PointTime time;                   ///< of every point and of the search
+  std::vector<std::uint64_t> grid;  ///< sizes between which all thresholds are searched, in bytes; empty: none is
+
+  [[nodiscard]] bool searches() const { return !grid.empty() || !edges.empty(); }
+  /// Those known at the start: points, sizes of the grid, edges.
+  [[nodiscard]] std::size_t tasks() const { return plan.points.size() + grid.size() * grid_looks + edges.size(); }
+  [[nodiscard]] double expected_seconds() const;
+};
+
+struct WorkDone {
+  std::vector<Point> points;  ///< as in the plan
+  ThresholdSearch search;     ///< empty if nothing was searched
+  Baseline baseline;          ///< of both; without thresholds if nothing was searched
+};
+
+/// Measures it as part of an experiment, with the machine's environment at its end. The grid is looked at first, then
+/// gaps are searched whose ends differ, beside the points. A size of the grid at which two looks differ is noisy: what
+/// lies between its neighbours is uncertain, and is not searched, because bisecting noise would never end. Throws Stop.
+WorkDone measure_work(const Work& work, Experiment& experiment);
 
 /// Measures parts of a baseline of one allocator, side by side, with one progress for all of them.
 class Measurer {

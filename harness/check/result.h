@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "check/conditions.h"
 #include "check/review.h"
+#include "judge/comparison.h"
 #include "os/load.h"
 #include "point/allocator.h"
 
@@ -12,42 +12,26 @@ namespace zerotax::check {
 
 // The fields below are keys of results/schema/check.schema.json, which describes them.
 
-/// What says nothing in a check, and why: a metric of one point (BaselineChange::name), one that all points lack (its
-/// key), "thresholds", or "points of other sizes".
-struct NotCompared {
-  std::string name;
-  std::string why;  ///< "depends on the clock", "within the tolerance", "left
-                    ///< out by --only"
-};
-
 /// One allocator compared with its baseline.
-struct CheckResult {
+struct CheckResult : CheckedSubject {
   Allocator allocator;
-  std::string baseline_path;
   Baseline baseline;  ///< what was compared of it
   Baseline measured;  ///< the new measurement of that
   Review review;
-  std::vector<NotCompared> not_compared;
-  std::vector<std::string> accepted_failures;   ///< failing_in_baseline
-  std::vector<ConditionDifference> conditions;  ///< what differs between the machine of the baseline and this one
-  Json measured_on;                             ///< this machine, as in a baseline
-  Load load;                                    ///< under which it was measured
+  std::vector<std::string> accepted_failures;  ///< failing_in_baseline
+  Load load;                                   ///< under which it was measured
   std::vector<std::string> notes;  ///< sentences on what was done that nobody asked for, as taking a configuration over
-  std::string accept;              ///< the command that accepts what is new
 };
 
-/// All of them.
-struct Check {
-  std::vector<CheckResult> checks;
-  bool strict = false;  ///< improvements fail, too
-  ReviewVerdict verdict = ReviewVerdict::kSame;
-  std::string sentence;
-  bool passed = true;  ///< nothing changed, or for the better alone
-};
+using Check = CheckedSubjects<CheckResult>;
 
 /// Metrics that were not compared because one side lacks them: what a baseline of an earlier version does not hold, and
 /// what is n/a.
 std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Baseline& after);
+
+/// What differs between two `measured_on`; each says whether it could explain any of the changes.
+std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after,
+                                                      const std::vector<BaselineChange>& changes);
 
 /// Judges them together.
 Check check_of(std::vector<CheckResult> results, bool strict);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check/baseline.h"
+#include "judge/comparison.h"
 
 namespace zerotax::check {
 
@@ -34,23 +35,6 @@ enum class Cause : std::uint8_t {
 const char* word_of(Cause cause);
 /// Whether calloc does not work: the first three.
 bool is_failure(Cause cause);
-
-enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
-/// "worse", "better", "neither".
-const char* word_of(Direction direction);
-
-enum class ReviewVerdict : std::uint8_t {
-  kSame,
-  kBetter,   ///< some changes are for the better, none for the worse
-  kWorse,    ///< some are for the worse, none for the better
-  kMixed,    ///< both
-  kChanged,  ///< neither better nor worse
-  kFailed,   ///< calloc crashes, hangs or breaks its promise, and did not in the baseline
-};
-/// "same", "better", "worse", "mixed", "changed", "failed".
-const char* word_of(ReviewVerdict verdict);
-/// Of parts: whether any failed, is worse, better, or changed neither for the worse nor the better.
-ReviewVerdict joined_verdict(bool failed, bool worse, bool better, bool changed);
 
 /// Sizes from one to another, both included, in bytes. A bound that is not exact is a measured size; one that is exact
 /// is the very byte, known by a threshold.
@@ -102,7 +86,7 @@ struct ReviewGroup {
 };
 
 struct Review {
-  ReviewVerdict verdict = ReviewVerdict::kSame;
+  Verdict verdict = Verdict::kSame;
   std::string sentence;             ///< "worse: " and the sentence of the first group; how
                                     ///< many others there are
   std::vector<ReviewGroup> groups;  ///< worse, then better, then neither; the gravest of each first

@@ -1,8 +1,7 @@
-#include "check/review_causes.h"
-
 #include <algorithm>
 #include <array>
 
+#include "check/review_draft.h"
 #include "judge/judgement.h"
 #include "judge/signature.h"
 

@@ -158,14 +158,8 @@ void take_bounds(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, 
 /// What a change of thresholds between two sizes that behave as before means: of the lowest, what is below is as
 /// before.
 Direction direction_of_gap(const ThresholdChange& lowest) {
-  int cost = 0;
-  if (lowest.is_new()) cost = cost_direction_of(*lowest.after);
-  if (lowest.is_gone()) cost = -cost_direction_of(*lowest.before);
-  return cost > 0 ? Direction::kWorse : cost < 0 ? Direction::kBetter : Direction::kNeither;
-}
-
-bool tells_of_failing(const ThresholdChange& change) {
-  return change.after && std::any_of(change.after->begin(), change.after->end(), zerotax::tells_of_failing);
+  if (lowest.is_new()) return direction_of(*lowest.after);
+  return lowest.is_gone() ? opposite_of(direction_of(*lowest.before)) : Direction::kNeither;
 }
 
 /// Thresholds that no point shows: one group for each gap between two sizes that were measured.
@@ -189,7 +183,7 @@ void group_the_rest(const ReviewInput& input, std::vector<MovedOrNew>& threshold
     open = true;
     gap = here;
     ReviewGroup& group = drafts.back().group;
-    if (tells_of_failing(change)) {
+    if (change.after && any_fails(*change.after)) {
       group.cause = Cause::kFails;
       group.direction = Direction::kWorse;
     }

@@ -243,9 +243,9 @@ std::string title_of(const ReviewGroup& group) {
   return threshold.is_move() ? "a threshold moved" : "a threshold means something else";
 }
 
-std::string first_words(const std::vector<std::string>& changes) {
-  if (changes.size() == 1) return changes.front();
-  return fmt::format("{}; and {}", changes.front(), format_counted(changes.size() - 1, "more change"));
+std::string first_words(const BehaviourChanges& changes) {
+  if (changes.size() == 1) return changes.front().words;
+  return fmt::format("{}; and {}", changes.front().words, format_counted(changes.size() - 1, "more change"));
 }
 
 /// `what`: what changes there; of one that moved, nothing.
@@ -313,7 +313,7 @@ void put_in_words(const ReviewInput& input, Draft& draft) {
   group.sentence = group_sentence(input, draft, example);
 }
 
-std::string sentence_of(const ReviewInput& input, ReviewVerdict verdict, const std::vector<ReviewGroup>& groups) {
+std::string sentence_of(const ReviewInput& input, Verdict verdict, const std::vector<ReviewGroup>& groups) {
   if (groups.empty()) {
     const std::string points = format_counted(input.before.points.size(), "point");
     if (!input.before.thresholds) return fmt::format("same: {} as in the baseline", points);
@@ -321,7 +321,7 @@ std::string sentence_of(const ReviewInput& input, ReviewVerdict verdict, const s
                        format_counted(input.before.thresholds->size(), "threshold"));
   }
   const std::string text = fmt::format("{}: {}", word_of(verdict), groups.front().sentence);
-  if (verdict != ReviewVerdict::kMixed) {
+  if (verdict != Verdict::kMixed) {
     std::array<std::ptrdiff_t, 3> shown{};
     shown[static_cast<std::size_t>(groups.front().direction)] = 1;
     return text + others_words(groups, shown);

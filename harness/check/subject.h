@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,34 @@
 #include "point/allocator.h"
 
 namespace zerotax::check {
+
+/// The parts of a baseline to compare, and how exactly.
+struct CheckScope {
+  std::vector<std::uint64_t> sizes;  ///< only points of these; empty: all. With sizes, no thresholds
+  bool all_metrics = true;           ///< else only these; whether a point fails is compared nevertheless
+  std::vector<Metric> metrics;
+  bool thresholds = true;
+  Tolerances tolerances;
+};
+
+/// The words that --only takes.
+std::vector<std::string> compared_words();
+
+/// From the words of --size, --only (the key of a metric, or "thresholds") and --tolerance (METRIC=N, METRIC=N%,
+/// METRIC=SIZE). Throws UsageError, with the metrics to choose from, for one that no baseline holds.
+CheckScope parse_scope(const std::vector<std::string>& sizes, const std::vector<std::string>& only,
+                       const std::vector<std::string>& tolerances);
+
+/// Throws UsageError for a size that is not among those that are held: `problem` and the size, and what there is.
+void refuse_other_sizes(const std::vector<std::uint64_t>& sizes, const std::set<std::uint64_t>& held,
+                        const std::string& problem);
+
+/// A baseline without the sizes and thresholds that are out of scope. Throws UsageError if it has no point of a size.
+/// `file` is for the message.
+Baseline cut_to_sizes(const Baseline& baseline, const CheckScope& scope, const std::string& file);
+
+/// The same without the metrics that are; of thresholds alone, without points.
+Baseline cut_to_metrics(const Baseline& baseline, const CheckScope& scope);
 
 /// An allocator and the baseline that it is compared with.
 struct CheckSubject {

@@ -5,8 +5,13 @@
 
 #include "base/palette.h"
 #include "check/result.h"
+#include "exchange/outcome.h"
 
 namespace zerotax::check {
+
+/// What other programs' formats show of a check: an outcome for each group of changes, or one that passes for an
+/// allocator without any; and what each point does now as benchmarks, as far as it was compared.
+exchange::OutcomeList check_outcomes(const Check& check);
 
 /// For people: the verdict, the groups, how to accept it; with `explain` every changed metric as well. The first line
 /// is the verdict; the others have at most 80 columns, but for paths and names.

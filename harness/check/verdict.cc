@@ -5,25 +5,16 @@
 
 #include "base/units.h"
 #include "check/result.h"
+#include "judge/comparison.h"
 
 namespace zerotax::check {
 namespace {
 
-ReviewVerdict overall(const std::vector<CheckResult>& results) {
-  const auto any = [&](ReviewVerdict verdict) {
-    return std::any_of(results.begin(), results.end(),
-                       [&](const auto& each) { return each.review.verdict == verdict; });
-  };
-  const bool mixed = any(ReviewVerdict::kMixed);
-  return joined_verdict(any(ReviewVerdict::kFailed), mixed || any(ReviewVerdict::kWorse),
-                        mixed || any(ReviewVerdict::kBetter), any(ReviewVerdict::kChanged));
-}
-
-std::string overall_sentence(const std::vector<CheckResult>& results, ReviewVerdict verdict) {
-  if (results.size() == 1) return results.front().review.sentence;
+std::string overall_sentence(const std::vector<CheckResult>& results, Verdict verdict) {
+  if (results.size() == 1) return results.front().sentence;
   std::vector<std::string> changed;
   for (const CheckResult& result : results) {
-    if (result.review.verdict != ReviewVerdict::kSame) changed.push_back(result.allocator.name);
+    if (result.verdict != Verdict::kSame) changed.push_back(result.allocator.name);
   }
   if (changed.empty())
     return fmt::format("same: {} as in their baselines", format_counted(results.size(), "allocator"));
@@ -46,6 +37,36 @@ std::string why_not_compared(const Baseline& before, const Point& point, const P
   const std::string is = now->why_not(row.metric);
   if (was.empty()) return is.empty() ? "" : "not measured now: " + is;
   return "not in the baseline: " + was;
+}
+
+/// A condition, and what it can change. The model of the CPU is for readers: it changes times only.
+struct Condition : ConditionRow {
+  std::vector<Metric> metrics;  ///< that depend on it; empty: all
+  const char* what;
+};
+
+const std::vector<Condition>& conditions() {
+  using enum Metric;
+  static const std::vector<Metric> of_pages{
+      kPopulatedBytes, kRedundantZeroedBytes, kCallocFaults,  kTouchFaults,
+      kFreeFaults,     kKernelZeroedBytes,    kReturnedBytes, kRedundantZeroedInFreeBytes};
+  static const std::vector<Condition> all{
+      {{"kernel", "kernel"}, {}, "what mmap, madvise and page faults do"},
+      {{"thp", "transparent huge pages"}, of_pages, "faults, and what a fault populates"},
+      {{"page_bytes", "page size"}, {}, "all that is counted in pages"},
+      {{"cpus", "CPUs"}, {}, "how many arenas and caches an allocator makes"},
+      {{"libc", "C library"}, {}, "what allocators take from the C library"},
+      {{"pagemap_scan", "PAGEMAP_SCAN"}, of_pages, "how exactly populated pages are seen"},
+      {{"zerotax", "zerotax"}, {}, "how metrics are measured"}};
+  return all;
+}
+
+bool explains(const Condition& condition, const std::vector<BaselineChange>& changes) {
+  return std::any_of(changes.begin(), changes.end(), [&](const BaselineChange& change) {
+    if (change.kind == ChangeKind::kThreshold || condition.metrics.empty()) return true;
+    return change.metric &&
+           std::find(condition.metrics.begin(), condition.metrics.end(), *change.metric) != condition.metrics.end();
+  });
 }
 
 }  // namespace
@@ -72,10 +93,9 @@ std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Base
 }
 
 Check check_of(std::vector<CheckResult> results, bool strict) {
-  const ReviewVerdict verdict = overall(results);
-  const bool passed = verdict == ReviewVerdict::kSame || (verdict == ReviewVerdict::kBetter && !strict);
+  const Verdict verdict = joined_verdict(results);
   std::string sentence = overall_sentence(results, verdict);
-  return {std::move(results), strict, verdict, std::move(sentence), passed};
+  return {std::move(results), strict, verdict, std::move(sentence), passes(verdict, strict)};
 }
 
 const char* way_of(const Review& review, const PointIdentity& point) {
@@ -93,6 +113,19 @@ const char* way_of(const Review& review, const PointIdentity& point) {
   if (!any) return "same";
   if (!worse && !better) return word_of(Direction::kNeither);
   return word_of(joined_verdict(false, worse, better, false));
+}
+
+std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after,
+                                                      const std::vector<BaselineChange>& changes) {
+  std::vector<ConditionDifference> found;
+  for (const Condition& condition : conditions()) {
+    for (ConditionDifference& each : zerotax::differing_conditions({condition}, before, after)) {
+      each.may_explain = each.before != "unknown" && each.after != "unknown" && explains(condition, changes);
+      each.sentence += each.may_explain ? fmt::format("; it changes {}.", condition.what) : ".";
+      found.push_back(std::move(each));
+    }
+  }
+  return found;
 }
 
 }  // namespace zerotax::check

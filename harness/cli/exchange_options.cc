@@ -8,10 +8,23 @@
 #include "exchange/junit.h"
 #include "exchange/markdown.h"
 #include "files/output_file.h"
+#include "os/print.h"
 #include "os/utc.h"
 #include "run/figures.h"
 
 namespace zerotax {
+
+exchange::OutcomeKind kind_of(Direction direction) {
+  using enum exchange::OutcomeKind;
+  constexpr exchange::OutcomeKind kKinds[] = {kWorse, kBetter, kChanged};
+  return kKinds[static_cast<std::size_t>(direction)];
+}
+
+exchange::OutcomeKind kind_of(Verdict verdict) {
+  using enum exchange::OutcomeKind;
+  constexpr exchange::OutcomeKind kKinds[] = {kSame, kBetter, kWorse, kWorse, kChanged, kFailed};
+  return kKinds[static_cast<std::size_t>(verdict)];
+}
 
 void ExchangeOptions::add(Arguments& arguments) {
   begin_ = std::chrono::steady_clock::now();
@@ -46,6 +59,12 @@ void ExchangeOptions::write(const exchange::OutcomeList& list, const Json& docum
   if (!markdown_.empty()) write_file(markdown_, exchange::markdown_text(list));
   if (!bmf_.empty()) write_file(bmf_, json_text(exchange::bmf_json(list)));
   if (!html_.empty()) write_file(html_, make_comparison_page(json_text(document)));
+}
+
+void ExchangeOptions::publish(const exchange::OutcomeList& list, const Json& document, const std::string& text) const {
+  if (!silent()) print_lines(stdout, text);
+  print_annotations(list);
+  write(list, document);
 }
 
 void ExchangeOptions::print_annotations(const exchange::OutcomeList& list) const {

@@ -8,8 +8,13 @@
 #include "cli/arguments.h"
 #include "exchange/outcome.h"
 #include "files/output_paths.h"
+#include "judge/comparison.h"
 
 namespace zerotax {
+
+/// The kind of a change, and of all changes of a comparison. A mixed comparison counts as worse, as in the exit status.
+exchange::OutcomeKind kind_of(Direction direction);
+exchange::OutcomeKind kind_of(Verdict verdict);
 
 /// The files that other programs read, which commands with a verdict have in common: --json, --junit, --markdown,
 /// --bmf, --github, and --html of those that have a page. "-" is standard output for each; one alone may be that.
@@ -25,6 +30,8 @@ class ExchangeOptions {
   void check_page() const;
   /// Whether a document stands on standard output, where the text for people would spoil it.
   [[nodiscard]] bool silent() const;
+  /// Prints the text for people, unless silent, and the annotations; and writes the files.
+  void publish(const exchange::OutcomeList& list, const Json& document, const std::string& text) const;
   /// Writes every file that was asked for. `document`: the JSON of the command, which the page is made from.
   void write(const exchange::OutcomeList& list, const Json& document) const;
   /// The annotations of --github, after the text for people.

@@ -1,10 +1,22 @@
 #include "compare/along.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/nearest.h"
+#include "base/size.h"
+#include "cli/common_options.h"
+#include "compare/measure.h"
+#include "compare/options.h"
+#include "compare/run_file.h"
+#include "files/output_paths.h"
+#include "os/environment.h"
 #include "os/page.h"
+#include "os/print.h"
+#include "point/size_grid.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
 #include "run/memory_guard.h"
@@ -58,6 +70,122 @@ void analyse(Along& along) {
   along.found = find_crossover(std::move(samples), along.axis());
 }
 
+Json place_json(const Along& along, const PairedPlace& place) {
+  Json json;
+  json["size_bytes"] = place.size_bytes;
+  json["touch"] = place.touch;
+  json["pass"] = place.pass;
+  json["left_out"] = place.left_out.empty() ? Json(nullptr) : Json(place.left_out);
+  json["pairs"] = Json::array();
+  for (const CostPair& pair : place.pairs) {
+    json["pairs"].push_back({{"a_ns", pair.a_ns}, {"b_ns", pair.b_ns}, {"first", pair.a_first ? "a" : "b"}});
+  }
+  const PointVerdict* verdict = along.verdict_at(place);
+  if (verdict == nullptr) {
+    json["ratio"] = not_available(place.left_out.empty() ? "interrupted: fewer than three pairs" : place.left_out);
+    json["clear"] = false;
+    return json;
+  }
+  json["ratio"] = {{"median", std::exp(verdict->log_ratio)},
+                   {"low", std::exp(verdict->interval.low)},
+                   {"high", std::exp(verdict->interval.high)}};
+  json["clear"] = verdict->clear;
+  return json;
+}
+
+Json cheaper_json(const Along& along, int sign) { return sign == 0 ? Json(nullptr) : Json(along.cheaper(sign)); }
+
+Json crossings_json(const Along& along) {
+  const Crossover& found = along.found;
+  Json json;
+  json["crossings"] = Json::array();
+  for (std::size_t k = 0; k < found.crossings.size(); ++k) {
+    const Crossing& crossing = found.crossings[k];
+    json["crossings"].push_back({{"at", crossing.at},
+                                 {"low", crossing.interval.low},
+                                 {"high", crossing.interval.high},
+                                 {"bracket",
+                                  {{"from", crossing.bracket.low},
+                                   {"to", crossing.bracket.high},
+                                   {"ratio_from", std::exp(crossing.log_ratio_before)},
+                                   {"ratio_to", std::exp(crossing.log_ratio_after)}}},
+                                 {"cheaper_below", cheaper_json(along, found.stretches[k].sign)},
+                                 {"cheaper_above", cheaper_json(along, found.stretches[k + 1].sign)},
+                                 {"share", crossing.share},
+                                 {"certain", crossing.certain},
+                                 {"jump", crossing.jump}});
+  }
+  json["stretches"] = Json::array();
+  for (const Stretch& stretch : found.stretches) {
+    json["stretches"].push_back({{"from", stretch.from},
+                                 {"to", stretch.to},
+                                 {"cheaper", cheaper_json(along, stretch.sign)},
+                                 {"clear", stretch.clear},
+                                 {"ratio_from", std::exp(stretch.log_ratio_from)},
+                                 {"ratio_to", std::exp(stretch.log_ratio_to)},
+                                 {"ratio_min", std::exp(stretch.log_ratios.low)},
+                                 {"ratio_max", std::exp(stretch.log_ratios.high)}});
+  }
+  json["unproven"] = Json::array();
+  for (const Dip& dip : found.dips) {
+    json["unproven"].push_back({{"from", dip.from},
+                                {"to", dip.to},
+                                {"cheaper", cheaper_json(along, dip.log_ratio < 0 ? -1 : 1)},
+                                {"ratio", std::exp(dip.log_ratio)},
+                                {"share", dip.share}});
+  }
+  return json;
+}
+
+constexpr std::int64_t kMostRounds = 1000;
+
+void refuse(const Argument& option, const Options& options, const char* remedy) {
+  if (!option.given()) return;
+  throw UsageError(fmt::format("{} cannot be given with --along {}", option.name(), options.along), remedy);
+}
+
+/// The one value of an option that a comparison of points takes several of.
+template <typename Value>
+Value only(const char* option, const std::vector<Value>& given, const Value& otherwise) {
+  if (given.size() > 1) throw UsageError(fmt::format("several {} with --along", option), "give one");
+  return given.empty() ? otherwise : given.front();
+}
+
+void check_along(const Options& options) {
+  check_word("--along", options.along, axis_names());
+  check_cost(options.cost);
+  options.measure.check();
+  for (const Argument& option : options.of_points) refuse(option, options, "leave it out");
+  if (options.along == "touch") {
+    for (const Argument& option : options.of_sizes) refuse(option, options, "leave it out, or give --along size");
+    if (!options.measure.touches.empty()) {
+      throw UsageError("--touch cannot be given with --along touch", "leave it out, or give --along size");
+    }
+  } else if (!options.measure.sizes.empty()) {
+    throw UsageError("--size cannot be given with --along size", "leave it out, or give --along touch");
+  }
+  if (is_run_file(options.before) || is_run_file(options.after)) {
+    throw UsageError("stored runs cannot be compared with --along", "give two allocators");
+  }
+  if (options.pairs != kNotGiven &&
+      (options.pairs < static_cast<std::int64_t>(kFewestPairs) || options.pairs > kMostRounds)) {
+    throw UsageError(fmt::format("invalid --rounds {}", options.pairs), "give 3 to 1000");
+  }
+  if (options.grid < 1 || options.grid > 64) {
+    throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 64 sizes per octave");
+  }
+}
+
+/// The sizes of the first places.
+std::vector<std::uint64_t> sizes_of(const Options& options, const Along& along) {
+  if (along.by_touch) return {along.size_bytes};
+  const std::uint64_t from = parse_size(options.from);
+  const std::uint64_t to = parse_size(options.to);
+  if (to > from) return size_grid(from, to, static_cast<unsigned>(options.grid));
+  throw UsageError(fmt::format("--from {} is not below --to {}", options.from, options.to),
+                   "give two sizes, the smaller one first");
+}
+
 }  // namespace
 
 const PointVerdict* Along::verdict_at(const PairedPlace& place) const {
@@ -95,6 +223,60 @@ void measure_along(Along& along, std::vector<PairedPlace> places) {
     if (!along.whole || pass == kRefinements) return;
     places = refined_grid(along, pass + 1);
   }
+}
+
+Json along_json(const Along& along, const Json& environment) {
+  const CrossoverMethod method;
+  Json json;
+  json["schema"] = "zerotax.crossover/1";
+  json["state"] = along.whole ? "complete" : "interrupted";
+  json["environment"] = environment;
+  json["a"] = allocator_json(along.setup.a);
+  json["b"] = allocator_json(along.setup.b);
+  json["by"] = along.by_touch ? "touch" : "size";
+  json["size_bytes"] = along.by_touch ? Json(along.size_bytes) : Json(nullptr);
+  json["touch"] = along.by_touch ? Json(nullptr) : Json(along.touch);
+  json["thread"] = along.setup.thread;
+  json["cost"] = along.setup.cost == Cost::kCalloc ? "calloc" : "total";
+  json["pairs_per_point"] = along.setup.pairs;
+  json["resamples"] = method.resamples;
+  json["seed"] = method.seed;
+  json["level"] = method.level;
+  json["verdict"] = !along.has_verdict()            ? "not measured"
+                    : along.found.crossings.empty() ? "none in range"
+                                                    : "crossings";
+  json.update(crossings_json(along));
+  json["points"] = Json::array();
+  for (const PairedPlace& place : along.places) json["points"].push_back(place_json(along, place));
+  return json;
+}
+
+std::vector<std::string> axis_names() { return {"size", "touch"}; }
+
+ExitStatus compare_along(const Options& options) {
+  check_along(options);
+  const MeasureOptions& measure = options.measure;
+  Along along;
+  along.by_touch = options.along == "touch";
+  if (along.by_touch) along.size_bytes = parse_size(only<std::string>("--size", measure.sizes, kUsualSize));
+  along.touch = only("--touch", measure.touches, 0.0);
+  along.setup.thread = only<std::string>("--thread", measure.threads, kUsualThread);
+  std::vector<PairedPlace> places = first_places(along, sizes_of(options, along));
+  std::tie(along.setup.a, along.setup.b) = resolve_sides(options.before, options.after, measure.env);
+  if (along.setup.a.name == along.setup.b.name) {
+    throw UsageError(fmt::format("allocator '{}' is named twice", along.setup.a.name),
+                     "give one of them another name: NAME=PATH");
+  }
+  check_outputs(options.exchange.outputs(), {{"the library of A", along.setup.a.preload.value_or("")},
+                                             {"the library of B", along.setup.b.preload.value_or("")}});
+  along.setup.cost = options.paid();
+  along.setup.pairs = static_cast<unsigned>(options.pairs == kNotGiven ? kUsualPairs : options.pairs);
+  along.setup.timeout_s = measure.timeout_s;
+  const Json environment = describe_environment();
+  measure_along(along, std::move(places));
+  options.exchange.publish({}, along_json(along, environment), along_text(along));
+  if (!along.whole) say_interrupted("the verdict covers the pairs measured so far");
+  return along.has_verdict() ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 }  // namespace zerotax::compare

@@ -1,13 +1,25 @@
 #include "compare/bench.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
 
 #include "base/bootstrap.h"
+#include "base/error.h"
+#include "base/fields.h"
 #include "base/units.h"
+#include "base/wrap.h"
+#include "bench/document.h"
+#include "bench/table.h"
 #include "bench/verdict.h"
 #include "compare/run_file.h"
+#include "files/document.h"
+#include "files/output_paths.h"
+#include "os/print.h"
 
 namespace zerotax::compare {
 namespace {
@@ -79,6 +91,57 @@ std::string sentence_of(const BenchComparison& comparison) {
                      differing == 1 ? "differs" : "differ");
 }
 
+constexpr const char* kOfBench = "give two files that zerotax bench --json wrote";
+
+Json side_json(const bench::Observed& side) {
+  return {{"ns", side.times_ns.empty() ? not_available("not timed") : Json(median(side.times_ns))},
+          {"counts", side.counts}};
+}
+
+Json file_json(const BenchFile& file) {
+  return {{"file", file.path}, {"program", file.program}, {"environment", file.environment}};
+}
+
+Json benchmark_json(const ComparedBenchmark& each) {
+  Json json{{"name", each.name},
+            {"order", each.in_order ? "in order" : "alone"},
+            {"verdict", exchange::word_of(each.kind)},
+            {"reason", each.reason},
+            {"old", side_json(each.before)},
+            {"new", side_json(each.after)},
+            {"changes", Json::array()}};
+  for (const BenchChange& change : each.changes) {
+    json["changes"].push_back(
+        {{"count", change.count->key}, {"old", change.before}, {"new", change.after}, {"line", words_of(change)}});
+  }
+  return json;
+}
+
+using exchange::OutcomeKind;
+
+std::string changes_text(const ComparedBenchmark& each) {
+  std::vector<std::string> words;
+  for (const BenchChange& change : each.changes) words.push_back(words_of(change));
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string ratio_of_medians(const ComparedBenchmark& each) {
+  if (each.before.times_ns.empty() || each.after.times_ns.empty()) return "n/a";
+  return format_number(median(each.after.times_ns) / median(each.before.times_ns));
+}
+
+/// The options that are about points, or what is measured here and now.
+void check_options(const Options& options) {
+  std::vector<Argument> others = options.of_measuring;
+  others.insert(others.end(), options.of_points.begin(), options.of_points.end());
+  for (const Argument& option : others) {
+    if (!option.given()) continue;
+    const std::string name = option.name();
+    if (name == "--junit" || name == "--markdown" || name == "--bmf" || name == "--github") continue;
+    throw UsageError(fmt::format("{} has no effect on files of zerotax bench", name), "leave it out");
+  }
+}
+
 }  // namespace
 
 std::string words_of(const BenchChange& change) {
@@ -106,14 +169,103 @@ BenchComparison compare_bench_files(BenchFile before, BenchFile after) {
     if (any_is(comparison, kind)) comparison.kind = kind;
   }
   comparison.sentence = sentence_of(comparison);
-  const std::string conditions =
-      differing_conditions(read_conditions(before.environment), read_conditions(after.environment));
+  const std::string conditions = differing_conditions(before.environment, after.environment);
   if (!conditions.empty())
     comparison.notes.push_back("The files were measured under other conditions: " + conditions + ".");
   comparison.notes.emplace_back("Times were not measured in pairs: they are shown, and decide nothing.");
   comparison.before = std::move(before);
   comparison.after = std::move(after);
   return comparison;
+}
+
+ZEROTAX_FIELDS_READ(BenchEntry, name, alone, in_order)
+ZEROTAX_FIELDS_READ(BenchFile, program, environment, benchmarks)
+
+bool is_bench_file(const std::string& path) {
+  // Opening a pipe would wait for a writer.
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(path, failure)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 64> start{};
+  file.read(start.data(), start.size());
+  return std::string_view(start.data(), static_cast<std::size_t>(file.gcount())).find("\"zerotax.bench/1\"") !=
+         std::string_view::npos;
+}
+
+BenchFile read_bench_file(const std::string& path) {
+  auto file = read_document(path, "bench", kOfBench).get<BenchFile>();
+  file.path = path;
+  return file;
+}
+
+Json bench_compare_json(const BenchComparison& comparison) {
+  Json json{{"schema", "zerotax.bench_compare/1"}, {"zerotax_version", ZEROTAX_VERSION}};
+  json["verdict"] = exchange::word_of(comparison.kind);
+  json["sentence"] = comparison.sentence;
+  json["notes"] = comparison.notes;
+  json["old"] = file_json(comparison.before);
+  json["new"] = file_json(comparison.after);
+  json["benchmarks"] = Json::array();
+  for (const ComparedBenchmark& each : comparison.benchmarks) json["benchmarks"].push_back(benchmark_json(each));
+  return json;
+}
+
+std::string bench_text(const BenchComparison& comparison) {
+  std::string text = wrap(comparison.sentence, "", "  ");
+  constexpr Column::Side kRight = Column::Side::kRight;
+  Table table({{"benchmark"},
+               {""},
+               {"OLD", Unit::kText, 0, "n/a", std::nullopt, 2, kRight},
+               {"NEW", Unit::kText, 0, "n/a", std::nullopt, 2, kRight},
+               {"NEW/OLD", Unit::kText, 0, "n/a", std::nullopt, 2, kRight},
+               {"counts", Unit::kText, 0, "n/a", std::nullopt, 2}});
+  for (const ComparedBenchmark& each : comparison.benchmarks) {
+    table.add({each.in_order ? "" : each.name, each.in_order ? "in order" : "alone", time_text(each.before),
+               time_text(each.after), ratio_of_medians(each), word_of(each.kind)});
+  }
+  text += "\n" + table.text();
+  for (const ComparedBenchmark& each : comparison.benchmarks) {
+    if (each.kind == OutcomeKind::kSame) continue;
+    const std::string what = each.reason.empty() ? changes_text(each) : "not compared: " + each.reason;
+    text += wrap(fmt::format("{}: {}", label_of(each), what), "", "  ");
+  }
+  for (const std::string& note : comparison.notes) text += wrap(note, "", "  ");
+  return text;
+}
+
+exchange::OutcomeList bench_outcomes(const BenchComparison& comparison) {
+  exchange::OutcomeList list;
+  list.command = "zerotax compare";
+  list.subject = fmt::format("{} and {}", comparison.before.path, comparison.after.path);
+  list.kind = comparison.kind;
+  list.sentence = comparison.sentence;
+  list.thing = "benchmark";
+  list.notes = comparison.notes;
+  for (const ComparedBenchmark& each : comparison.benchmarks) {
+    exchange::Outcome& outcome = list.outcomes.emplace_back();
+    outcome.suite = "zerotax bench";
+    outcome.name = label_of(each);
+    outcome.kind = each.kind;
+    outcome.fails = each.kind == OutcomeKind::kWorse;
+    outcome.verdict = word_of(each.kind);
+    outcome.headline = !each.reason.empty() ? each.reason : each.changes.empty() ? "counts agree" : changes_text(each);
+    if (!each.after.counts) continue;
+    exchange::Benchmark& benchmark = list.benchmarks.emplace_back(exchange::Benchmark{label_of(each), {}});
+    for (const bench::CountRow& count : bench::kCounts) {
+      benchmark.measures.push_back({count.key, *each.after.counts.*count.of});
+    }
+  }
+  return list;
+}
+
+ExitStatus compare_bench(const Options& options) {
+  check_options(options);
+  check_outputs(options.exchange.outputs(), {{"OLD", options.before}, {"NEW", options.after}});
+  const BenchComparison comparison =
+      compare_bench_files(read_bench_file(options.before), read_bench_file(options.after));
+  options.exchange.publish(bench_outcomes(comparison), bench_compare_json(comparison), bench_text(comparison));
+  if (comparison.kind == OutcomeKind::kSkipped) return ExitStatus::kMachine;
+  return comparison.kind == OutcomeKind::kWorse ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
 }  // namespace zerotax::compare

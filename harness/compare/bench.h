@@ -59,7 +59,7 @@ struct BenchComparison {
   std::vector<std::string> notes;
 };
 
-/// Compares the counts of one iteration of each benchmark of both. Throws UsageError if an environment is damaged.
+/// Compares the counts of one iteration of each benchmark of both.
 BenchComparison compare_bench_files(BenchFile before, BenchFile after);
 
 /// "page faults 0 → 2,048".

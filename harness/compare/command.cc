@@ -15,7 +15,6 @@
 #include "compare/measure.h"
 #include "compare/options.h"
 #include "compare/run_file.h"
-#include "compare/sides.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/palette.h"
 #include "base/plot_canvas.h"
-#include "compare/compared_point.h"
 #include "compare/verdict.h"
 #include "exchange/outcome.h"
 

@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "base/fields.h"
+#include "base/table.h"
 #include "compare/comparison.h"
-#include "compare/run_file.h"
+#include "os/utc.h"
 
 namespace zerotax::compare {
 namespace {
@@ -103,25 +104,30 @@ Json point_json(const CompareReport& report, std::size_t i) {
   return json;
 }
 
-std::string in_words(const Json& value) {
-  if (is_not_available(value)) return "n/a";
-  return value.is_string() ? value.get<std::string>() : json_line(value);
+/// The figures of one process as Google Benchmark has them. It wants a CPU time, which is not measured here: an
+/// operation does not wait, so that its wall time is the nearest figure (the context says so).
+Json repetition(const std::string& name, std::size_t index, std::size_t of, double ns) {
+  return {
+      {"name", name}, {"run_name", name}, {"run_type", "iteration"}, {"repetitions", of}, {"repetition_index", index},
+      {"threads", 1}, {"iterations", 1},  {"real_time", ns},         {"cpu_time", ns},    {"time_unit", "ns"}};
 }
+
+/// Exact figures are counters, where every process had the same.
+void add_counters(const CompareVerdict& verdict, bool after, Json& entry) {
+  for (const WorkChange& change : verdict.work) {
+    const Measured<std::int64_t>& figure = after ? change.after : change.before;
+    if (figure) entry[change.name] = *figure;
+  }
+}
+
+/// Six digits; blank for what is not known.
+Cell number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Cell(fmt::format("{:.6g}", *value)) : Cell();
+}
+
+Cell whole(const Measured<std::int64_t>& figure) { return figure ? Cell(std::to_string(*figure)) : Cell(); }
 
 }  // namespace
-
-Conditions read_conditions(const Json& environment) {
-  Conditions conditions;
-  for (const char* key : {"kernel", "machine", "cpu", "cpus", "memory_bytes", "page_bytes", "thp", "swap_bytes",
-                          "cgroup_memory_limit_bytes", "libc"}) {
-    conditions.fixed.emplace_back(key, in_words(environment.at(key)));
-  }
-  const Json& load = environment.at("load_average");
-  conditions.cpus = environment.at("cpus");
-  if (load.is_array()) conditions.load = load.at(0).get<double>();
-  conditions.load_words = load.is_array() ? in_words(load.at(0)) : "n/a";
-  return conditions;
-}
 
 Json compare_json(const CompareReport& report) {
   Json json;
@@ -158,5 +164,77 @@ Json compare_json(const CompareReport& report) {
 }
 
 void add_more(Json& document, Json more) { document["more"].push_back(std::move(more)); }
+
+Json google_benchmark_json(const CompareReport& report, bool after) {
+  const ComparedThing& side = after ? report.after : report.before;
+  Json json;
+  json["context"] = {
+      {"date", utc_now()},
+      {"executable", "zerotax compare"},
+      {"num_cpus", side.environment.at("cpus")},
+      {"mhz_per_cpu", 0},
+      {"cpu_scaling_enabled", false},
+      {"caches", Json::array()},
+      {"load_avg", side.environment.at("load_average")},
+      {"library_build_type", "release"},
+      {"zerotax_side", side_label(side)},
+      {"zerotax_note", "each repetition is a process: the median of its operations; cpu_time is real_time"}};
+  json["benchmarks"] = Json::array();
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    const ComparedPoint& point = report.points[i];
+    if (report.verdicts[i].kind == CompareKind::kInvalid) continue;
+    // Runs of several allocators have each point several times.
+    const std::string name = (report.measured ? "" : point.before.allocator + "/") + compared_key(point);
+    std::vector<double> times;
+    for (const CostPair& pair : point.pairs) times.push_back(after ? pair.b_ns : pair.a_ns);
+    if (times.empty()) {
+      if (const auto ns = side_ns(point, after)) times.push_back(*ns);
+    }
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      Json& entry = json["benchmarks"].emplace_back(repetition(name, k, times.size(), times[k]));
+      add_counters(report.verdicts[i], after, entry);
+    }
+  }
+  return json;
+}
+
+std::string compare_csv(const CompareReport& report) {
+  std::vector<Column> columns;
+  for (const char* name : {"allocator_old", "allocator_new", "case", "size_bytes", "touch", "thread", "verdict",
+                           "old_ns", "new_ns", "ratio", "low", "high", "adjusted_p"}) {
+    columns.push_back({name});
+  }
+  for (const WorkFigure& figure : kWorkFigures) {
+    for (const char* side : {"_old", "_new"}) columns.push_back({figure.name + std::string(side)});
+  }
+  columns.push_back({"reason"});
+  Table table(columns);
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    const ComparedPoint& point = report.points[i];
+    const CompareVerdict& verdict = report.verdicts[i];
+    std::vector<Cell> cells{point.before.allocator,
+                            point.after.allocator,
+                            point.case_name,
+                            std::to_string(point.size_bytes),
+                            fmt::format("{:g}", point.touch),
+                            point.thread,
+                            compare_word(verdict.kind),
+                            number(side_ns(point, false)),
+                            number(side_ns(point, true))};
+    const TimeVerdict& time = verdict.time;
+    const bool known = time.kind != TimeVerdict::Kind::kUnknown;
+    for (const double log_ratio : {time.log_ratio, time.interval.low, time.interval.high}) {
+      cells.push_back(known ? number(std::exp(log_ratio)) : Cell());
+    }
+    cells.push_back(known ? number(time.adjusted_p) : Cell());
+    for (const WorkChange& change : verdict.work) {
+      cells.insert(cells.end(), {whole(change.before), whole(change.after)});
+    }
+    cells.resize(columns.size() - 1);
+    cells.emplace_back(verdict.reason);
+    table.add(cells);
+  }
+  return table.csv();
+}
 
 }  // namespace zerotax::compare

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "compare/compared_point.h"
+#include "compare/verdict.h"
+#include "point/allocator.h"
 #include "run/make_plan.h"
 
 namespace zerotax::compare {
+
+/// The two allocators of a comparison from the words OLD and NEW (NAME, NAME=PATH, or the path of a library) and the
+/// --env words, whose name is an allocator's, or "old" or "new". Both may be the same. Throws UsageError.
+std::pair<Allocator, Allocator> resolve_sides(const std::string& before, const std::string& after,
+                                              const std::vector<std::string>& env);
 
 /// What is compared, and how often.
 struct ComparePlan {

@@ -37,12 +37,6 @@ std::vector<std::string> cells_of(const ComparedPoint& point, const TimeVerdict&
           bounded ? ratio_text(time.interval.low) + " to " + ratio_text(time.interval.high) : "n/a"};
 }
 
-/// "zeroed_bytes" as a slug.
-std::string slug_of(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 /// NEW's figures, for a service that tracks them from commit to commit. "latency" is Bencher's own name for
 /// nanoseconds.
 std::vector<Measure> measures_of(const ComparedPoint& point, const CompareVerdict& verdict) {
@@ -59,7 +53,7 @@ std::vector<Measure> measures_of(const ComparedPoint& point, const CompareVerdic
     measures.push_back({"time-ratio", ratio.median, ratio.low, ratio.high});
   }
   for (const WorkChange& change : verdict.work) {
-    if (change.after) measures.push_back({slug_of(change.name), static_cast<double>(*change.after)});
+    if (change.after) measures.push_back({change.name, static_cast<double>(*change.after)});
   }
   return measures;
 }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "judge/comparison.h"
 #include "os/load.h"
 #include "run/allocators.h"
 
@@ -54,20 +53,12 @@ void check_figures(const RunFile& run) {
   }
 }
 
-/// Whether two amounts of memory are within 1 %. After each boot a machine has a few pages more or less.
-bool are_alike(const std::string& what, const std::string& before, const std::string& after) {
-  if (what != "memory_bytes" && what != "swap_bytes" && what != "cgroup_memory_limit_bytes") return false;
-  double one = 0;
-  double other = 0;
-  const auto read = [](const std::string& text, double& number) {
-    const char* const end = text.data() + text.size();
-    return std::from_chars(text.data(), end, number).ptr == end;
-  };
-  return read(before, one) && read(after, other) && std::abs(one - other) <= std::max(one, other) / 100;
-}
-
-bool is_loaded(const Conditions& conditions) {
-  return conditions.load && load_level(*conditions.load, conditions.cpus) == LoadLevel::kBusy;
+/// The load of the last minute in words, and whether the machine was busy.
+std::pair<std::string, bool> load_of(const Json& environment) {
+  const Json& load = environment.at("load_average");
+  if (!load.is_array()) return {"n/a", false};
+  const double last = load.at(0);
+  return {json_line(load.at(0)), load_level(last, environment.at("cpus")) == LoadLevel::kBusy};
 }
 
 }  // namespace
@@ -94,60 +85,64 @@ const Json& RunFile::environment_of(const Point& point) const {
   return found == environments.end() ? environment : found->second;
 }
 
-std::string differing_conditions(const Conditions& before, const Conditions& after) {
+std::string differing_conditions(const Json& before, const Json& after) {
+  // After each boot a machine has a few pages more or less.
+  constexpr double kSlack = 0.01;
+  static const std::vector<ConditionRow> rows{{"kernel", "kernel"},
+                                              {"machine", "machine"},
+                                              {"cpu", "cpu"},
+                                              {"cpus", "cpus"},
+                                              {"memory_bytes", "memory_bytes", kSlack},
+                                              {"page_bytes", "page_bytes"},
+                                              {"thp", "thp"},
+                                              {"swap_bytes", "swap_bytes", kSlack},
+                                              {"cgroup_memory_limit_bytes", "cgroup_memory_limit_bytes", kSlack},
+                                              {"libc", "libc"}};
   std::vector<std::string> differences;
-  for (std::size_t i = 0; i < before.fixed.size(); ++i) {
-    const auto& [what, value] = before.fixed[i];
-    if (value == after.fixed[i].second || are_alike(what, value, after.fixed[i].second)) continue;
-    differences.push_back(fmt::format("{}: {} and {}", what, value, after.fixed[i].second));
+  for (const ConditionDifference& each : zerotax::differing_conditions(rows, before, after)) {
+    differences.push_back(fmt::format("{}: {} and {}", each.name, each.before, each.after));
   }
-  if (is_loaded(before) != is_loaded(after)) {
-    differences.push_back(fmt::format("load: {} and {}", before.load_words, after.load_words));
-  }
+  const auto [old_load, was_busy] = load_of(before);
+  const auto [new_load, is_busy] = load_of(after);
+  if (was_busy != is_busy) differences.push_back(fmt::format("load: {} and {}", old_load, new_load));
   return fmt::format("{}", fmt::join(differences, "; "));
 }
 
 std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFile& after, Cost cost) {
   check_figures(before);
   check_figures(after);
-  try {
-    const auto old_names = allocators_of(before);
-    const auto new_names = allocators_of(after);
-    const bool by_name = old_names.size() != 1 || new_names.size() != 1;
-    std::vector<ComparedPoint> points;
-    std::map<std::string, std::size_t> places;
-    std::vector<const Json*> old_environments;
-    for (const Point& point : before.points) {
-      old_environments.push_back(&before.environment_of(point));
-      ComparedPoint& compared = points.emplace_back(start(point));
-      if (!places.emplace(key_of(point, by_name), points.size() - 1).second) {
-        throw UsageError(fmt::format("{} has the point {} twice", before.path, key_of(point, by_name)), kRemedy);
-      }
-      compared.before.allocator = compared.after.allocator = point.allocator;
-      compared.after.invalid = "not in NEW";
-      add_figures(point, true, cost, compared.before);
+  const auto old_names = allocators_of(before);
+  const auto new_names = allocators_of(after);
+  const bool by_name = old_names.size() != 1 || new_names.size() != 1;
+  std::vector<ComparedPoint> points;
+  std::map<std::string, std::size_t> places;
+  std::vector<const Json*> old_environments;
+  for (const Point& point : before.points) {
+    old_environments.push_back(&before.environment_of(point));
+    ComparedPoint& compared = points.emplace_back(start(point));
+    if (!places.emplace(key_of(point, by_name), points.size() - 1).second) {
+      throw UsageError(fmt::format("{} has the point {} twice", before.path, key_of(point, by_name)), kRemedy);
     }
-    for (const Point& point : after.points) {
-      const auto place = places.find(key_of(point, by_name));
-      if (place == places.end()) {
-        ComparedPoint& compared = points.emplace_back(start(point));
-        compared.before.allocator = point.allocator;
-        compared.before.invalid = "not in OLD";
-        compared.after.allocator = point.allocator;
-        continue;
-      }
-      points[place->second].invalid = differing_conditions(read_conditions(*old_environments[place->second]),
-                                                           read_conditions(after.environment_of(point)));
-      ComparedSide& side = points[place->second].after;
-      side.invalid.clear();
-      side.allocator = point.allocator;
-      add_figures(point, true, cost, side);
-    }
-    return points;
-  } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("the environment of {} or {} is damaged: {}", before.path, after.path, failure.what()),
-                     kRemedy);
+    compared.before.allocator = compared.after.allocator = point.allocator;
+    compared.after.invalid = "not in NEW";
+    add_figures(point, true, cost, compared.before);
   }
+  for (const Point& point : after.points) {
+    const auto place = places.find(key_of(point, by_name));
+    if (place == places.end()) {
+      ComparedPoint& compared = points.emplace_back(start(point));
+      compared.before.allocator = point.allocator;
+      compared.before.invalid = "not in OLD";
+      compared.after.allocator = point.allocator;
+      continue;
+    }
+    points[place->second].invalid = differing_conditions(*old_environments[place->second], after.environment_of(point));
+    ComparedSide& side = points[place->second].after;
+    side.invalid.clear();
+    side.allocator = point.allocator;
+    add_figures(point, true, cost, side);
+  }
+  return points;
 }
 
 }  // namespace zerotax::compare

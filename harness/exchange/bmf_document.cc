@@ -1,5 +1,6 @@
 #include "exchange/bmf_document.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/printable.h"
@@ -12,6 +13,12 @@ namespace {
 constexpr std::size_t kLongestBenchmark = 1024;
 constexpr std::size_t kLongestSlug = 64;
 
+/// "zeroed-bytes" of "zeroed_bytes".
+std::string slug_of(std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  return cut_text(printable(key), kLongestSlug);
+}
+
 }  // namespace
 
 Json bmf_json(const OutcomeList& list) {
@@ -20,8 +27,7 @@ Json bmf_json(const OutcomeList& list) {
     for (const Measure& measure : benchmark.measures) {
       // JSON has no way to say these.
       if (!std::isfinite(measure.value)) continue;
-      Json& entry =
-          json[cut_text(printable(benchmark.name), kLongestBenchmark)][cut_text(printable(measure.slug), kLongestSlug)];
+      Json& entry = json[cut_text(printable(benchmark.name), kLongestBenchmark)][slug_of(measure.key)];
       entry["value"] = measure.value;
       if (measure.lower && std::isfinite(*measure.lower)) entry["lower_value"] = *measure.lower;
       if (measure.upper && std::isfinite(*measure.upper)) entry["upper_value"] = *measure.upper;

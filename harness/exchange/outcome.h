@@ -22,10 +22,10 @@ enum class OutcomeKind : std::uint8_t {
 /// "same", "better", "worse", "changed", "failed", "skipped".
 const char* word_of(OutcomeKind kind);
 
-/// One metric of a benchmark. Its slug is lower case with dashes, at most 64 characters ("zeroed-bytes"); the bounds
-/// say in which range the value was seen.
+/// One metric of a benchmark, by its key in documents ("zeroed_bytes"). The bounds say in which range the value was
+/// seen.
 struct Measure {
-  std::string slug;
+  std::string key;
   double value = 0;
   std::optional<double> lower = {};
   std::optional<double> upper = {};

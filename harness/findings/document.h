@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "judge/find.h"
+#include "judge/rule.h"
 
 namespace zerotax::findings {
 

@@ -11,8 +11,8 @@
 #include "findings/summary.h"
 #include "findings/summary_words.h"
 #include "findings/table.h"
-#include "judge/apart.h"
 #include "judge/points.h"
+#include "judge/tax.h"
 #include "os/page.h"
 
 namespace zerotax::findings {

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "findings/table.h"
-#include "judge/remedies.h"
+#include "judge/projects.h"
 #include "judge/rule.h"
 
 namespace zerotax::findings {

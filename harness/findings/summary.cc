@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "files/output_file.h"
-#include "judge/find.h"
+#include "judge/rule.h"
 #include "os/page.h"
 #include "run/fleet/hosts.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/fields.h"
 #include "files/results.h"
-#include "judge/remedies.h"
+#include "judge/projects.h"
 #include "judge/tax.h"
 
 namespace zerotax::findings {

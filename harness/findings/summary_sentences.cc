@@ -9,7 +9,7 @@
 #include "findings/summary.h"
 #include "findings/summary_words.h"
 #include "findings/table.h"
-#include "judge/apart.h"
+#include "judge/tax.h"
 
 namespace zerotax::findings {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/printable.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "judge/remedies.h"
+#include "judge/projects.h"
 #include "judge/rule.h"
 
 namespace zerotax::findings {

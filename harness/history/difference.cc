@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "check/review.h"
-#include "programs/review.h"
 #include "programs/verdict.h"
 
 namespace zerotax::history {
@@ -14,8 +13,8 @@ Difference program_difference(const programs::Program& before, const programs::P
       programs::check_of(before, programs::compare(before, after), after.measured_on, "as before");
   Difference difference;
   for (const programs::Change& change : check.changes) difference.changes.push_back(programs::words_of(change));
-  for (const programs::NotCompared& each : check.not_compared) difference.unsteady.push_back(each.name);
-  difference.verdict = programs::word_of(check.verdict);
+  for (const NotCompared& each : check.not_compared) difference.unsteady.push_back(each.name);
+  difference.verdict = word_of(check.verdict);
   difference.passes = check.passed;
   difference.sentence = check.sentence;
   return difference;
@@ -59,7 +58,7 @@ Difference difference_between(const Versions& versions, Version& before, Version
   const check::Review review = check::review_changes(old, now, changes);
   for (const check::BaselineChange& change : review.changes) difference.changes.push_back(change.line);
   difference.passes = review.changes.empty();
-  difference.verdict = check::word_of(review.verdict);
+  difference.verdict = word_of(review.verdict);
   difference.sentence = review.changes.empty() ? "as the version before" : review.sentence;
   return difference;
 }

@@ -1,7 +1,7 @@
 #include "history/document.h"
 
 #include "check/document.h"
-#include "check/plan.h"
+#include "check/measure.h"
 #include "cli/subcommand.h"
 #include "history/verdict.h"
 #include "thresholds/document.h"

@@ -6,10 +6,9 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "check/plan.h"
-#include "check/work.h"
+#include "check/measure.h"
 #include "point/point_json.h"
-#include "programs/measure.h"
+#include "programs/gather.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
 #include "run/point_run.h"
@@ -72,6 +71,7 @@ Measurement measure(const Allocator& allocator, const Grid& grid, const std::fun
   check::Work work;
   work.plan = plan_of(allocator, grid);
   work.time = kStoppedClock;
+  work.faults = false;
   Experiment experiment("", watched(watch, grid.side_by_side));
   const check::BaselineRange range = check::baseline_range();
   if (grid.thresholds) work.grid = size_grid(range.from, grid.last_bytes(), range.per_octave);
@@ -100,14 +100,12 @@ programs::Program measured_program(const Grid& grid, const RecipePlaces& places,
 
 check::Baseline measure_part(const Allocator& allocator, double timeout_s, const check::BaselinePart& part,
                              const PointTime& time, const std::function<void()>& watch) {
-  check::Work work;
-  work.plan = plan_without_points(allocator, timeout_s);
+  check::Work work{part, plan_without_points(allocator, timeout_s), time, {}};
   for (const check::PointIdentity& point : part.points) {
     work.plan.points.push_back(
         {0, point.case_name, point.size_bytes, point.touch, point.thread, check::kBaselineRepeats, time});
   }
-  work.time = time;
-  work.edges = part.edges;
+  work.faults = work.busy = false;
   Experiment experiment("", watched(watch));
   return measure_work(work, experiment).baseline;
 }

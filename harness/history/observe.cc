@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "check/plan.h"
+#include "check/measure.h"
 #include "history/expectation.h"
 #include "history/measure.h"
 #include "judge/document.h"

@@ -11,7 +11,7 @@
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "check/plan.h"
+#include "check/measure.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "os/working_folder.h"

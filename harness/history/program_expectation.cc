@@ -12,7 +12,6 @@ namespace zerotax::history {
 namespace {
 
 using programs::MetricRow;
-using programs::Range;
 using programs::SiteNumber;
 
 /// The metric of a key, or of a name for people.

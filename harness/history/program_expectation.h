@@ -28,7 +28,7 @@ class ProgramExpectation {
   [[nodiscard]] Observed observe(const programs::Program& program) const;
 
  private:
-  [[nodiscard]] Measured<programs::Range> range_in(const programs::Program& program) const;
+  [[nodiscard]] Measured<Range> range_in(const programs::Program& program) const;
   [[nodiscard]] Unit unit() const;
 
   std::string text_;

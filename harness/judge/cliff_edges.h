@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/find.h"
+#include "judge/rule.h"
 #include "point/plan.h"
 
 namespace zerotax {

@@ -4,12 +4,10 @@
 #include <vector>
 
 #include "base/json.h"
-#include "judge/find.h"
+#include "judge/judgement.h"
 #include "judge/projects.h"
-#include "judge/redundant_calls.h"
-#include "judge/remedies.h"
+#include "judge/rule.h"
 #include "judge/signature.h"
-#include "judge/size_ranges.h"
 
 namespace zerotax {
 

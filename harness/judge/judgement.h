@@ -1,13 +1,73 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "judge/redundant_calls.h"
-#include "judge/size_ranges.h"
+#include "judge/rule.h"
 #include "point/typed_point.h"
 
 namespace zerotax {
+
+/// Whether something holds at a point: what is not known is neither yes nor no.
+enum class Answer : std::uint8_t { kNo, kYes, kUnknown };
+
+/// Neighbouring sizes of the measured grid, both ends included, in bytes.
+struct SizeSpan {
+  std::uint64_t from;
+  std::uint64_t to;
+};
+
+/// The sizes at which something holds.
+struct SizeRanges {
+  std::vector<SizeSpan> spans;         ///< where it does, ascending
+  std::vector<std::uint64_t> known;    ///< sizes with an answer, ascending
+  std::vector<std::uint64_t> unknown;  ///< sizes without one
+
+  /// "always", "some", "never", or "unknown" where no size has an answer. A size without an answer allows no "always".
+  [[nodiscard]] const char* word() const;
+};
+
+/// This is the one place that decides what a range is: sizes that were measured next to each other and hold. A size
+/// without an answer ends a range, whether its point was n/a or came to no result: nobody knows what happens there.
+SizeRanges ranges_of(const std::map<std::uint64_t, Answer>& sizes);
+
+/// Where the zeros of a redundant call went.
+enum class RedundantKind {
+  kFresh,  ///< over memory that came from the kernel with this call
+  kReuse,  ///< over a block that had been handed out before, and that nobody had written to
+};
+
+/// Calls of one point that write zeros needlessly, all of one kind. The metrics belong together: they are of the audit
+/// pass, and of those calls of the timing pass that got the same sort of memory.
+struct RedundantCalls {
+  RedundantKind kind;
+  std::uint64_t ops;                           ///< this many
+  std::uint64_t of_ops;                        ///< of so many later calls; both 1 where every call is alike
+  std::uint64_t redundant_bytes;               ///< of each
+  bool at_most;                                ///< redundant_bytes is an upper bound: some of it was found by pages
+  std::optional<std::uint64_t> calloc_faults;  ///< nothing if the timing pass saw no such call
+  std::optional<double> calloc_ns;
+
+  [[nodiscard]] bool every() const { return ops == of_ops; }
+};
+
+/// The kinds of later calls of a point that write zeros needlessly, most frequent first: those that found much of their
+/// block (is_much) zero already. A stray page or a header does not count; and no allocator measured so far zeroes a
+/// share in between. Nothing if it is not known; empty if there are none. This is where a call is judged: tables,
+/// sentences and findings show what it says.
+std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point);
+
+/// "each calloc", "1 of 7 callocs".
+std::string which_calls(const RedundantCalls& calls);
+
+/// "1,048,576", "up to 1,048,576".
+std::string redundant_words(const RedundantCalls& calls);
+
+/// How many times as long these calls of a point take as the fastest other allocator's, in words (peer_words).
+std::string peer_words_of(const FindingSubject& subject, const Point& point, const RedundantCalls& calls);
 
 // What is judged of one point by itself. Rules of findings, the verdicts of a study, and the review of a baseline all
 // ask here, so that they cannot disagree. kUnknown: the metrics that decide were not measured.

@@ -1,6 +1,9 @@
 #include "judge/rule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 namespace zerotax {
@@ -9,6 +12,44 @@ namespace {
 std::vector<const FindingRule*>& registered() {
   static std::vector<const FindingRule*> rules;
   return rules;
+}
+
+bool same_subject(const Point& one, const Point& other) {
+  return one.allocator == other.allocator && one.version == other.version && one.env == other.env;
+}
+
+/// `one`: any point of the allocator.
+FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const MeasuredThresholds& thresholds,
+                          const BesidePoints& beside) {
+  FindingSubject subject{one.allocator, {}, {}, {}, {}, {}};
+  for (const Point& edge : beside.edges) {
+    if (same_subject(one, edge)) subject.edges.push_back(&edge);
+  }
+  for (const Point& control : beside.controls) {
+    if (same_subject(one, control)) subject.controls.push_back(&control);
+  }
+  for (const Point& point : points) (same_subject(one, point) ? subject.points : subject.peers).push_back(&point);
+  for (const MeasuredThreshold& threshold : thresholds.all) {
+    if (threshold.allocator == one.allocator) subject.thresholds.push_back(&threshold);
+  }
+  return subject;
+}
+
+/// Two findings of a rule may fall on one name, as where an allocator is good in between; no two ids may be the same.
+void tell_apart(const std::string& allocator, std::vector<Finding>& findings) {
+  std::set<std::string> ids;
+  for (Finding& finding : findings) {
+    for (const std::uint64_t other : {finding.to_bytes, finding.from_bytes}) {
+      if (ids.contains(finding_id(allocator, finding))) finding.named_bytes = other;
+    }
+    const std::string name = finding.name;
+    for (int i = 2; ids.contains(finding_id(allocator, finding)); ++i) finding.name = fmt::format("{}-{}", name, i);
+    ids.insert(finding_id(allocator, finding));
+  }
+}
+
+Measured<std::string> version_of(const Point& point) {
+  return {point.version.word(), point.version.is_absent() ? "not measured" : point.version.why_not()};
 }
 
 }  // namespace
@@ -29,6 +70,40 @@ std::string meaning_of(const Finding& finding) {
     if (finding.rule == rule->name()) return rule->meaning();
   }
   return finding.rule;
+}
+
+std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const MeasuredThresholds& thresholds,
+                                        const BesidePoints& beside) {
+  std::vector<FindingSubject> subjects;
+  for (const Point& point : points) {
+    const bool known = std::any_of(subjects.begin(), subjects.end(), [&](const FindingSubject& subject) {
+      return same_subject(*subject.points.front(), point);
+    });
+    if (!known) subjects.push_back(subject_of(point, points, thresholds, beside));
+  }
+  return subjects;
+}
+
+std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points, const MeasuredThresholds& thresholds,
+                                             const BesidePoints& beside, const std::vector<std::string>& rules) {
+  std::vector<AllocatorFindings> all;
+  for (const FindingSubject& subject : subjects_of(points, thresholds, beside)) {
+    const Point& first = *subject.points.front();
+    AllocatorFindings& one = all.emplace_back(AllocatorFindings{first.allocator, version_of(first), first.env, {}});
+    for (const FindingRule* rule : FindingRule::all()) {
+      if (!rules.empty() && std::find(rules.begin(), rules.end(), rule->name()) == rules.end()) continue;
+      std::vector<Finding> found = rule->find(subject);
+      for (Finding& finding : found) {
+        finding.rule = rule->name();
+        if (!finding.shown_in) finding.shown_in = rule->shown_in();
+      }
+      std::move(found.begin(), found.end(), std::back_inserter(one.findings));
+    }
+    tell_apart(one.allocator, one.findings);
+    std::stable_sort(one.findings.begin(), one.findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  }
+  return all;
 }
 
 }  // namespace zerotax

@@ -16,12 +16,6 @@ namespace {
 
 constexpr const char* kUnknown = "n/a";
 
-// The words of a change of status: a baseline keeps nothing else of it.
-constexpr std::string_view kStatusChange = "the point is ";
-constexpr std::string_view kBefore = " (before: ";
-constexpr std::string_view kGoesBack = ": memory goes back to the kernel";
-constexpr std::string_view kIsKept = ": memory is kept";
-
 std::string share(std::optional<std::uint64_t> bytes, std::uint64_t beyond, std::uint64_t size) {
   return bytes ? share_of(*bytes - std::min(beyond, *bytes), size) : kUnknown;
 }
@@ -107,16 +101,17 @@ std::string zeroing_words(const FreeZeroing& in_free) {
   return zeroing_words(in_free.zeroed, in_free.redundant, "zeroes", "writes");
 }
 
-/// How much one side of a change costs, by its words: only to be compared with the other side's.
-int cost_of(std::string_view side) {
-  const auto has = [&](const char* words) { return side.find(words) != std::string_view::npos; };
-  if (has("crashed") || has("timeout") || has("failed") || has("not_zero") || has("misaligned")) return 9;
-  if (has("zero the whole block") || has("zeroes the whole block"))
-    return has("partly needlessly") ? 3 : has("needlessly") ? 4 : 1;
-  if (has("zero part of the block") || has("zeroes part of the block")) return has("needlessly") ? 2 : 1;
-  if (has("populate all") || side.starts_with("all")) return 2;
-  if (has("populate part") || side.starts_with("part")) return 1;
-  return 0;
+/// The rank of a share among costs.
+int cost_of(const std::string& share) { return share == "all" ? 2 : share == "part" ? 1 : 0; }
+
+/// The same of zeroing: needless zeros cost more than those that a dirty block needs.
+int cost_of(const std::string& zeroed, const std::string& redundant) {
+  const int needless = cost_of(redundant);
+  return cost_of(zeroed) == 0 ? 0 : needless == 0 ? 1 : zeroed == "all" ? 2 + needless : 2;
+}
+
+Direction direction_of(int below, int above) {
+  return above > below ? Direction::kWorse : above < below ? Direction::kBetter : Direction::kNeither;
 }
 
 std::string home_words(const std::string& home) {
@@ -130,23 +125,32 @@ std::string calls_words(const std::set<std::string>& calls) {
   return calls.empty() ? "no system call" : fmt::format("{}", fmt::join(calls, ", "));
 }
 
-void describe(const std::string& who, const Behaviour& below, const Behaviour& above,
-              std::vector<std::string>& changes) {
-  const auto add = [&](const std::string& subject, const std::string& now, const std::string& before,
-                       std::string_view more = "") {
-    if (now != before) changes.push_back(fmt::format("{} {}{}{}){}", subject, now, kBefore, before, more));
-  };
-  const std::string_view back = gives_back(below) == gives_back(above) ? "" : gives_back(above) ? kGoesBack : kIsKept;
-  add(who, zeroing_words(above), zeroing_words(below));
-  add("the block of " + who, home_words(above.home), home_words(below.home));
+void add_change(const std::string& subject, const std::string& now, const std::string& before, Direction direction,
+                BehaviourChanges& changes, std::string_view more = "") {
+  if (now != before) changes.push_back({fmt::format("{} {} (before: {}){}", subject, now, before, more), direction});
+}
+
+void describe(const std::string& who, const Behaviour& below, const Behaviour& above, BehaviourChanges& changes) {
+  const Direction back = direction_of(static_cast<int>(gives_back(below)), static_cast<int>(gives_back(above)));
+  add_change(who, zeroing_words(above), zeroing_words(below),
+             direction_of(cost_of(below.zeroed, below.redundant), cost_of(above.zeroed, above.redundant)), changes);
+  add_change("the block of " + who, home_words(above.home), home_words(below.home), Direction::kNeither, changes);
   if (below.populated != above.populated) {
-    changes.push_back(fmt::format("{} populate {} of the block (before: {})", who, above.populated, below.populated));
+    changes.push_back({fmt::format("{} populate {} of the block (before: {})", who, above.populated, below.populated),
+                       direction_of(cost_of(below.populated), cost_of(above.populated))});
   }
-  add(who + " make", calls_words(above.calloc_syscalls), calls_words(below.calloc_syscalls));
-  add("free after " + who + " makes", calls_words(above.free_syscalls), calls_words(below.free_syscalls), back);
-  if (!(below.in_free == above.in_free)) {
-    add("free after " + who, zeroing_words(above.in_free), zeroing_words(below.in_free));
-  }
+  add_change(who + " make", calls_words(above.calloc_syscalls), calls_words(below.calloc_syscalls), Direction::kNeither,
+             changes);
+  add_change("free after " + who + " makes", calls_words(above.free_syscalls), calls_words(below.free_syscalls), back,
+             changes,
+             back == Direction::kNeither ? ""
+             : gives_back(above)         ? ": memory goes back to the kernel"
+                                         : ": memory is kept");
+  if (below.in_free == above.in_free) return;
+  add_change("free after " + who, zeroing_words(above.in_free), zeroing_words(below.in_free),
+             direction_of(cost_of(below.in_free.zeroed, below.in_free.redundant),
+                          cost_of(above.in_free.zeroed, above.in_free.redundant)),
+             changes);
 }
 
 bool agree(const std::string& one, const std::string& other) {
@@ -202,15 +206,19 @@ Signature signature_of(const Point& point) {
   return signature;
 }
 
-std::vector<std::string> describe_change(const Signature& below, const Signature& above) {
-  std::vector<std::string> changes;
+BehaviourChanges describe_change(const Signature& below, const Signature& above) {
+  BehaviourChanges changes;
   if (below.status != above.status) {
-    changes.push_back(fmt::format("{}{}{}{})", kStatusChange, above.status, kBefore, below.status));
+    const bool failed = !is_healthy_status(below.status);
+    const bool fails = !is_healthy_status(above.status);
+    add_change("the point is", above.status, below.status,
+               direction_of(static_cast<int>(failed), static_cast<int>(fails)), changes);
+    changes.back().fails = failed || fails;
     return changes;
   }
   if (below.refilling != above.refilling) {
-    changes.push_back(
-        fmt::format("rounds {} (before: {})", refilling_words(above.refilling), refilling_words(below.refilling)));
+    add_change("rounds", refilling_words(above.refilling), refilling_words(below.refilling),
+               direction_of(cost_of(below.refilling.refilled), cost_of(above.refilling.refilled)), changes);
   }
   describe("later callocs", below.reuse, above.reuse, changes);
   describe("first callocs", below.fresh, above.fresh, changes);
@@ -224,27 +232,46 @@ std::string free_words(const Behaviour& behaviour) {
 
 std::string refilling_text(const Signature& signature) { return "rounds " + refilling_words(signature.refilling); }
 
-bool tells_of_failing(const std::string& change) {
-  if (!change.starts_with(kStatusChange)) return false;
-  const auto before = change.find(kBefore);
-  if (before == std::string::npos) return true;
-  const std::string above = change.substr(kStatusChange.size(), before - kStatusChange.size());
-  const std::string below = change.substr(before + kBefore.size(), change.size() - before - kBefore.size() - 1);
-  return !is_healthy_status(above) || !is_healthy_status(below);
+Direction direction_of(const BehaviourChanges& changes) {
+  const Verdict verdict = verdict_of(changes);
+  return verdict == Verdict::kWorse    ? Direction::kWorse
+         : verdict == Verdict::kBetter ? Direction::kBetter
+                                       : Direction::kNeither;
 }
 
-int cost_direction_of(const std::vector<std::string>& changes) {
-  bool more = false;
-  bool less = false;
-  for (const std::string& change : changes) {
-    const auto before = change.find(kBefore);
-    if (before == std::string::npos) continue;
-    const int above = cost_of(change.substr(0, before));
-    const int below = cost_of(change.substr(before + kBefore.size()));
-    more |= above > below || change.ends_with(kGoesBack);
-    less |= above < below || change.ends_with(kIsKept);
-  }
-  return static_cast<int>(more) - static_cast<int>(less);
+bool any_fails(const BehaviourChanges& changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const BehaviourChange& each) { return each.fails; });
+}
+
+void to_json(Json& json, const BehaviourChange& change) { json = change.words; }
+
+namespace {
+
+/// Frozen: the cost of one side of a change in words of version 0.2.
+int cost_in_words(std::string_view side) {
+  const auto has = [&](const char* words) { return side.find(words) != std::string_view::npos; };
+  if (has("crashed") || has("timeout") || has("failed") || has("not_zero") || has("misaligned")) return 9;
+  if (has("zero the whole block") || has("zeroes the whole block"))
+    return has("partly needlessly") ? 3 : has("needlessly") ? 4 : 1;
+  if (has("zero part of the block") || has("zeroes part of the block")) return has("needlessly") ? 2 : 1;
+  if (has("populate all") || side.starts_with("all")) return 2;
+  return has("populate part") || side.starts_with("part") ? 1 : 0;
+}
+
+}  // namespace
+
+void from_json(const Json& json, BehaviourChange& change) {
+  constexpr std::string_view kBefore = " (before: ";
+  change = {json.get<std::string>()};
+  const std::string_view words = change.words;
+  const auto before = words.find(kBefore);
+  if (before == std::string_view::npos) return;
+  const int above = cost_in_words(words.substr(0, before));
+  const int below = cost_in_words(words.substr(before + kBefore.size()));
+  change.direction = words.ends_with(": memory goes back to the kernel") ? Direction::kWorse
+                     : words.ends_with(": memory is kept")               ? Direction::kBetter
+                                                                         : direction_of(below, above);
+  change.fails = words.starts_with("the point is ") && std::max(below, above) == 9;
 }
 
 }  // namespace zerotax

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "judge/comparison.h"
+
 namespace zerotax {
 struct Point;
 }
@@ -74,16 +76,28 @@ Signature signature_of(const Point& point);
 /// Takes over from `known` what is not known of zeroing in free. Returns whether `known` knew it.
 bool take_unknown(Signature& signature, const Signature& known);
 
-/// What changes from one to the other, in plain words: "later callocs zero the whole block, needlessly", ….
-std::vector<std::string> describe_change(const Signature& below, const Signature& above);
+/// One change of behaviour at a threshold. In JSON its words stand alone; a baseline has the rest beside them.
+struct BehaviourChange {
+  std::string words;  ///< "later callocs zero the whole block, needlessly (before: write no zeros)"
+  Direction direction = Direction::kNeither;  ///< worse: above it more is zeroed, populated or given back, or it fails
+  bool fails = false;                         ///< the status changes, and one of the two sides fails
 
-/// Whether such words describe a change of status in which one of the two sides fails: "the point is crashed (before:
-/// ok)".
-bool tells_of_failing(const std::string& change);
+  /// The words say all of it.
+  bool operator==(const BehaviourChange& other) const { return words == other.words; }
+};
+using BehaviourChanges = std::vector<BehaviourChange>;
+void to_json(Json& json, const BehaviourChange& change);
+/// Derives the rest from the words, for a baseline of version 0.2, which has nothing else.
+void from_json(const Json& json, BehaviourChange& change);
 
-/// The direction of the cost in such words: 1 if more is zeroed, populated or given back above the threshold, or it
-/// fails there; -1 if less; 0 if neither, or both.
-int cost_direction_of(const std::vector<std::string>& changes);
+/// All that changes from one to the other.
+BehaviourChanges describe_change(const Signature& below, const Signature& above);
+
+/// The direction of all together: neither, too, if some are worse and some better.
+Direction direction_of(const BehaviourChanges& changes);
+
+/// Whether one of them fails on a side.
+bool any_fails(const BehaviourChanges& changes);
 
 /// Whether a word of a behaviour says that nothing is known.
 bool is_unknown(const std::string& word);

@@ -5,16 +5,14 @@
 #include <csignal>
 #include <stop_token>
 
-#include "os/load.h"
-
 namespace zerotax {
 
-BusyCpus::BusyCpus() {
+BusyCpus::BusyCpus(std::size_t threads) {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (std::size_t i = 0; i < 2 * allowed_cpus(); ++i) {
+  for (std::size_t i = 0; i < threads; ++i) {
     threads_.emplace_back([](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
       }

@@ -11,7 +11,7 @@
 #include "files/document.h"
 #include "os/child.h"
 #include "os/environment.h"
-#include "programs/review.h"
+#include "programs/verdict.h"
 #include "record/document.h"
 
 namespace zerotax::programs {
@@ -43,13 +43,8 @@ void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
 }
 
 void to_json(Json& json, Metric metric) { json = json_key(metric); }
-void to_json(Json& json, Direction direction) { json = word_of(direction); }
-void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
 
-ZEROTAX_FIELDS(Range, low, high)
-ZEROTAX_FIELDS(Conditions, kernel, thp, libc, aslr, allocator, cpus, page_bytes, zerotax)
 ZEROTAX_FIELDS(Place, function, file, line)
-ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
 void to_json(Json& json, const SiteChange& value) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, kind, place, called_by, before, after))
   json["line"] = place_words(value);
@@ -83,21 +78,6 @@ void to_json(Json& json, const Change& value) {
 
 namespace {
 
-/// Empty if ranges are the right way round.
-std::string problem_in(const Program& program) {
-  const auto is_wrong = [](const Range& range) { return range.high < range.low; };
-  for (const MetricRow& row : metric_rows()) {
-    const auto& range = program.metrics[row.metric];
-    if (range && is_wrong(*range)) return fmt::format("{}: the high end is below the low one", row.key);
-  }
-  for (const auto& [key, site] : program.sites) {
-    for (const Range& range : site.numbers.all) {
-      if (is_wrong(range)) return fmt::format("a site in {}: the high end is below the low one", site.place.function);
-    }
-  }
-  return "";
-}
-
 /// A condition in words.
 template <typename T>
 std::string condition(const Measured<T>& found) {
@@ -106,19 +86,18 @@ std::string condition(const Measured<T>& found) {
 
 }  // namespace
 
-Conditions conditions_now(const std::string& allocator) {
+Json conditions_now(const std::string& allocator) {
   const Environment environment = describe_environment();
-  Conditions now;
-  now.kernel = condition(environment.kernel);
-  now.thp = condition(environment.thp);
-  now.libc = condition(environment.libc);
-  now.aslr = can_fix_layout() ? "fixed layout" : "random layout";
-  now.allocator = file_name(allocator).starts_with("libc.so") ? now.libc : allocator;
-  if (now.allocator.empty()) now.allocator = "unknown";
-  now.cpus = condition(environment.cpus);
-  now.page_bytes = condition(environment.page_bytes);
-  now.zerotax = ZEROTAX_VERSION;
-  return now;
+  const std::string libc = condition(environment.libc);
+  const std::string called = file_name(allocator).starts_with("libc.so") ? libc : allocator;
+  return {{"kernel", condition(environment.kernel)},
+          {"thp", condition(environment.thp)},
+          {"libc", libc},
+          {"aslr", can_fix_layout() ? "fixed layout" : "random layout"},
+          {"allocator", called.empty() ? "unknown" : called},
+          {"cpus", condition(environment.cpus)},
+          {"page_bytes", condition(environment.page_bytes)},
+          {"zerotax", ZEROTAX_VERSION}};
 }
 
 Json baseline_json(const Baseline& baseline) {
@@ -133,11 +112,17 @@ Baseline read_baseline(const std::string& path) {
   Baseline baseline;
   std::set<std::string> names;
   for (const Json& each : json.at("programs")) {
-    const Program& program = baseline.programs.emplace_back(each.get<Program>());
-    std::string problem = problem_in(program);
-    if (!names.insert(program.name).second) problem = "it occurs twice";
-    if (problem.empty()) continue;
-    throw UsageError(fmt::format("{} is damaged: program '{}': {}", path, program.name, problem), kRemedy);
+    const auto refuse = [&](const char* problem) {
+      throw UsageError(
+          fmt::format("{} is damaged: program '{}'{}", path, printable(text_field(each, "name", "")), problem),
+          kRemedy);
+    };
+    try {
+      const Program& program = baseline.programs.emplace_back(each.get<Program>());
+      if (!names.insert(program.name).second) refuse(": it occurs twice");
+    } catch (const std::invalid_argument& problem) {
+      refuse(problem.what());
+    }
   }
   return baseline;
 }
@@ -169,7 +154,10 @@ Json compare_json(const Comparison& value) {
 Json check_json(const Check& value) {
   Json json{{"schema", "zerotax.program_check/1"}, {"zerotax_version", ZEROTAX_VERSION}};
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, verdict, sentence, strict, passed, runs, measured_on,
-                                           changes, sites, not_compared, conditions, accept))
+                                           changes, sites, not_compared))
+  json["conditions"] = Json::array();
+  for (const ConditionDifference& each : value.conditions) json["conditions"].push_back(each.sentence);
+  json["accept"] = value.accept;
   if (!value.advice.empty()) json["advice"] = value.advice;
   json["name"] = value.subject.name;
   json["command"] = value.subject.command;

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
+#include "os/busy_cpus.h"
+#include "programs/document.h"
 
 namespace zerotax::programs {
 namespace {
 
 constexpr std::uint64_t kFewestRuns = 3;
-
-void widen(Range& range, std::uint64_t value) {
-  range.low = std::min(range.low, value);
-  range.high = std::max(range.high, value);
-}
 
 bool add_values(Ranges& ranges, const Values& values, bool first) {
   bool grew = false;
@@ -27,8 +25,8 @@ bool add_values(Ranges& ranges, const Values& values, bool first) {
       range = NotAvailable{value.why()};
     } else if (range) {
       const Range before = *range;
-      widen(*range, *value);
-      grew = grew || (*range != before && range->high - range->low > least_slack(row.unit, *range));
+      (*range).add(*value);
+      grew = grew || (*range != before && range->width() > least_slack(row.unit, *range));
     }
   }
   return grew;
@@ -53,7 +51,7 @@ void add_sites(Program& program, const CommandRun& run, bool first) {
   for (auto& [key, site] : program.sites) {
     const auto found = run.sites.find(key);
     for (std::size_t i = 0; i < kSiteNumbers; ++i) {
-      widen(site.numbers.all[i], found == run.sites.end() ? 0 : found->second.numbers.all[i]);
+      site.numbers.all[i].add(found == run.sites.end() ? 0 : found->second.numbers.all[i]);
     }
   }
   for (const auto& [key, site] : run.sites) {
@@ -106,6 +104,36 @@ void Gathering::add(const CommandRun& run) {
 void gather(Program& program, const Runner& run, std::uint64_t most) {
   Gathering gathering(program);
   while (program.runs < gather_runs(most) && !gathering.is_done()) gathering.add(run());
+}
+
+void check_exit_status(const CommandRun& run, const std::string& name, int expected, const std::string& remedy) {
+  if (run.exit_status == expected) return;
+  const std::string how = run.exit_status == 0 ? "ended with exit status 0" : run.notes.front();
+  throw UsageError(fmt::format("'{}' {}{}", name, how, expected == 0 ? "" : fmt::format(", not {}", expected)), remedy);
+}
+
+Program measured(const Command& command, const Measuring& measuring, const Runner& run) {
+  Program program;
+  static_cast<Command&>(program) = command;
+  std::string allocator;
+  gather(
+      program,
+      [&] {
+        // Each third run is beside busy threads: what a program does in a given time depends on who else runs.
+        std::optional<BusyCpus> busy;
+        if (program.runs % 3 == 2) busy.emplace();
+        CommandRun found = run();
+        if (!measuring.allow_failing) {
+          check_exit_status(found, command.name, 0,
+                            "give a command that succeeds without a terminal and input, or add --allow-failing");
+        }
+        allocator = found.allocator;
+        if (measuring.notes != nullptr) *measuring.notes = found.notes;
+        return found;
+      },
+      measuring.most_runs);
+  program.measured_on = conditions_now(allocator);
+  return program;
 }
 
 }  // namespace zerotax::programs

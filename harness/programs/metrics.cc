@@ -8,11 +8,6 @@
 
 namespace zerotax::programs {
 
-const char* word_of(Direction direction) {
-  constexpr const char* kWords[] = {"worse", "better", "neither"};
-  return kWords[static_cast<std::size_t>(direction)];
-}
-
 const std::array<MetricRow, kMetrics>& metric_rows() {
   using enum Metric;
   using enum Family;
@@ -62,7 +57,7 @@ std::string format_value(Unit unit, std::uint64_t value) {
 
 std::string format_range(Unit unit, const Range& range) {
   const std::string low = format_value(unit, range.low);
-  return range.low == range.high ? low : fmt::format("{} to {}", low, format_value(unit, range.high));
+  return range.width() == 0 ? low : fmt::format("{} to {}", low, format_value(unit, range.high));
 }
 
 std::uint64_t least_slack(Unit unit, const Range& range) {
@@ -72,8 +67,6 @@ std::uint64_t least_slack(Unit unit, const Range& range) {
   return std::max(range.high / kPart, unit == Unit::kBytes ? kBytes : kCounts);
 }
 
-std::uint64_t slack_of(Unit unit, const Range& range) {
-  return std::max(range.high - range.low, least_slack(unit, range));
-}
+std::uint64_t slack_of(Unit unit, const Range& range) { return std::max(range.width(), least_slack(unit, range)); }
 
 }  // namespace zerotax::programs

@@ -8,6 +8,7 @@
 
 #include "base/measured.h"
 #include "base/table.h"
+#include "judge/comparison.h"
 
 namespace zerotax::programs {
 
@@ -48,11 +49,6 @@ inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kFreeCa
 /// Metrics that tell of one thing.
 enum class Family : std::uint8_t { kOfKernel, kOfAllocator, kOfNewBlocks, kOfProgram, kOfPeak, kOfMappings, kOfCalls };
 
-/// Which way a change goes. For a metric of cost, more is worse; for one that only describes how, it is neither.
-enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
-/// "worse", "better", "neither".
-const char* word_of(Direction direction);
-
 struct MetricRow {
   Metric metric;
   const char* key;   ///< in JSON
@@ -71,7 +67,6 @@ std::string name_of(const MetricRow& row, const std::string& process);
 /// "71,697", "64 MiB".
 std::string format_value(Unit unit, std::uint64_t value);
 
-struct Range;
 /// "71,697 to 71,702", or one value.
 std::string format_range(Unit unit, const Range& range);
 
@@ -86,13 +81,6 @@ template <typename T>
 using ByMetric = ByEnum<Metric, T, kMetrics>;
 using Values = ByMetric<Measured<std::uint64_t>>;
 
-/// What several runs showed.
-struct Range {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-
-  bool operator==(const Range&) const = default;
-};
 using Ranges = ByMetric<Measured<Range>>;
 
 /// How far outside a range a value may lie and be no change: 2 % of the highest, and 16 of what is counted or 64 KiB.

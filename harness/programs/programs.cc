@@ -17,8 +17,7 @@
 #include "os/input_file.h"
 #include "os/print.h"
 #include "programs/document.h"
-#include "programs/measure.h"
-#include "programs/review.h"
+#include "programs/gather.h"
 #include "programs/table.h"
 #include "programs/verdict.h"
 #include "run/allocators.h"
@@ -252,31 +251,27 @@ Check check_one(const Subject& subject, const std::string& path, bool strict) {
       return run;
     });
   }();
-  const Conditions measured_on = conditions_now(judged.first.allocator);
+  const Json measured_on = conditions_now(judged.first.allocator);
   Check check = check_of(blessed, std::move(judged), measured_on, "as in the baseline");
   check.subject = target;
   check.baseline_path = path;
-  if (subject.other_settings) check.conditions.emplace_back("settings: others before than now (--env)");
+  if (subject.other_settings) {
+    check.conditions.push_back({"settings", "", "", false, "settings: others before than now (--env)"});
+  }
   check.strict = strict;
-  check.passed = check.passed && (!strict || check.verdict == Verdict::kSame);
+  check.passed = passes(check.verdict, strict);
   check.accept = accept_words(target, path, subject.other_settings);
   return check;
 }
 
 ExitStatus report(const Check& check, bool explain, const ExchangeOptions& exchange) {
-  const exchange::OutcomeList outcomes = check_outcomes(check);
-  if (!exchange.silent()) print_lines(stdout, check_text(check, explain, palette_for(stdout)));
-  exchange.print_annotations(outcomes);
-  exchange.write(outcomes, check_json(check));
+  exchange.publish(check_outcomes(check), check_json(check), check_text(check, explain, palette_for(stdout)));
   if (check.verdict != Verdict::kSame) say_next(check.accept);
   return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 ExitStatus report(const Checks& checks, bool explain, const ExchangeOptions& exchange) {
-  const exchange::OutcomeList outcomes = checks_outcomes(checks);
-  if (!exchange.silent()) print_lines(stdout, checks_text(checks, explain, palette_for(stdout)));
-  exchange.print_annotations(outcomes);
-  exchange.write(outcomes, checks_json(checks));
+  exchange.publish(checks_outcomes(checks), checks_json(checks), checks_text(checks, explain, palette_for(stdout)));
   return checks.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
+#include "judge/comparison.h"
 #include "judge/evidence.h"
 #include "programs/metrics.h"
 #include "record/result.h"
@@ -67,18 +69,6 @@ struct CommandRun {
   Evidence evidence;               ///< for advice on what became more
 };
 
-/// The conditions of a run besides the program; names for people are in conditions.cc.
-struct Conditions {
-  std::string kernel;
-  std::string thp;
-  std::string libc;
-  std::string aslr;  ///< "fixed layout" or "random layout"
-  std::string allocator;
-  std::string cpus;
-  std::string page_bytes;
-  std::string zerotax;
-};
-
 /// A command as it is run each time.
 struct Command {
   std::string name;
@@ -90,7 +80,7 @@ struct Command {
 struct Program : Command {
   int exit_status = 0;
   std::uint64_t runs = 0;
-  Conditions measured_on;
+  Json measured_on;  ///< as conditions_now() has it
   Ranges metrics;
   std::map<std::string, Ranges> processes;
   std::map<SiteKey, SiteRange> sites;
@@ -109,15 +99,16 @@ struct Change {
   Range before;
   std::uint64_t after = 0;  ///< of all runs, the one nearest to the range
   Direction direction{};
+  int times = 1;  ///< runs that showed it
 
   /// Whether it is more than before; else it is less.
   [[nodiscard]] bool grew() const { return after > before.high; }
 };
 
-struct NotCompared {
-  std::string name;
-  std::string why;
-};
+/// The metric for people: "page faults of cc1".
+std::string name_of(const Change& change);
+/// A change lasts on the same side of its range; of all runs it has the value nearest to that.
+bool lasts(Change& change, const Change& again);
 
 /// What became of one place: all call stacks that end there, or of a function with several callers, from one of them.
 struct SiteChange {
@@ -128,36 +119,20 @@ struct SiteChange {
   SiteValues after;
 };
 
-enum class Verdict : std::uint8_t { kSame, kBetter, kWorse, kMixed, kChanged };
-/// "same", "better", "worse", "mixed", "changed".
-const char* word_of(Verdict verdict);
-
 /// A command compared with its baseline.
-struct Check {
+struct Check : CheckedSubject {
   Command subject;
-  std::string baseline_path;
   Program baseline;
   CommandRun measured;  ///< the first run
-  Conditions measured_on;
   std::uint64_t runs = 0;
   std::vector<Change> changes;    ///< worse, better, neither; of the command as a whole first
   std::vector<SiteChange> sites;  ///< places that differ, those with most bytes first
-  std::vector<NotCompared> not_compared;
-  std::vector<std::string> conditions;  ///< sentences on what is not as it was
-  Verdict verdict{};
   bool strict = false;
   bool passed = true;
-  std::string sentence;
   std::string advice;  ///< how the program could change; empty: the counts do not show it
-  std::string accept;  ///< the command that accepts what is new
 };
 
 /// Several commands, each compared with its own baseline.
-struct Checks {
-  std::vector<Check> checks;
-  Verdict verdict{};
-  bool passed = true;
-  std::string sentence;
-};
+using Checks = CheckedSubjects<Check>;
 
 }  // namespace zerotax::programs

@@ -1,5 +1,3 @@
-#include "programs/review.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,9 @@
 #include <set>
 
 #include "base/units.h"
+#include "judge/comparison.h"
 #include "os/page.h"
+#include "programs/verdict.h"
 
 namespace zerotax::programs {
 namespace {
@@ -54,8 +54,6 @@ class Places {
   static constexpr std::size_t kDeepest = 4;
   std::set<Joined> branches_;
 };
-
-std::uint64_t nearest(const Range& range, std::uint64_t value) { return std::clamp(value, range.low, range.high); }
 
 bool differs(const SiteChange& site) {
   for (std::size_t i = 0; i < kSiteNumbers; ++i) {
@@ -152,7 +150,7 @@ std::string site_words(const SiteChange& site, const Measure& measure) {
 std::int64_t more_of(const Check& check, Metric metric, bool up) {
   const auto& before = check.baseline.metrics[metric];
   const auto& after = check.measured.all[metric];
-  return before && after ? growth(nearest(*before, *after), *after) * (up ? 1 : -1) : 0;
+  return before && after ? growth(before->nearest(*after), *after) * (up ? 1 : -1) : 0;
 }
 
 /// The size of a change, between the nearest values.
@@ -277,11 +275,6 @@ std::string advice_of(const Check& check) {
   return row == nullptr || !row->of_program ? "" : advice_words(row, evidence);
 }
 
-const char* word_of(Verdict verdict) {
-  constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed"};
-  return kWords[static_cast<std::size_t>(verdict)];
-}
-
 std::string place_words(const SiteChange& site) {
   constexpr const char* kWords[] = {"calloc in ", "realloc in ", "memset of a new block in ", "malloc in ",
                                     "free in ",   "a purge in ", "the program in ",           "memset in "};
@@ -314,7 +307,7 @@ std::vector<SiteChange> site_changes(const Program& baseline, const CommandRun& 
     SiteChange& change = place_at(key, site.place);
     for (std::size_t i = 0; i < kSiteNumbers; ++i) {
       const std::uint64_t value = now == run.sites.end() ? 0 : now->second.numbers.all[i];
-      change.before.all[i] += nearest(site.numbers.all[i], value);
+      change.before.all[i] += site.numbers.all[i].nearest(value);
     }
   }
   // Last, so that lines are those of the program that was run.
@@ -360,19 +353,12 @@ std::string sentence_of(const Check& check, const std::string& same) {
   return sentence;
 }
 
-std::vector<std::string> differing_conditions(const Conditions& before, const Conditions& after) {
-  constexpr std::pair<const char*, std::string Conditions::*> kAll[] = {
-      {"kernel", &Conditions::kernel},        {"transparent huge pages", &Conditions::thp},
-      {"C library", &Conditions::libc},       {"address randomisation", &Conditions::aslr},
-      {"allocator", &Conditions::allocator},  {"CPUs", &Conditions::cpus},
-      {"page size", &Conditions::page_bytes}, {"zerotax", &Conditions::zerotax}};
-  std::vector<std::string> found;
-  for (const auto& [name, field] : kAll) {
-    if (before.*field != after.*field) {
-      found.push_back(fmt::format("{}: {} before, {} now", name, before.*field, after.*field));
-    }
-  }
-  return found;
+std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after) {
+  static const std::vector<ConditionRow> rows{{"kernel", "kernel"},        {"thp", "transparent huge pages"},
+                                              {"libc", "C library"},       {"aslr", "address randomisation"},
+                                              {"allocator", "allocator"},  {"cpus", "CPUs"},
+                                              {"page_bytes", "page size"}, {"zerotax", "zerotax"}};
+  return zerotax::differing_conditions(rows, before, after);
 }
 
 }  // namespace zerotax::programs

@@ -11,7 +11,8 @@
 #include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "programs/review.h"
+#include "cli/exchange_options.h"
+#include "programs/verdict.h"
 
 namespace zerotax::programs {
 namespace {
@@ -19,10 +20,6 @@ namespace {
 constexpr std::size_t kPlaces = 5;
 
 std::string line(const std::string& text) { return wrap(text, "  ", "    "); }
-
-const char* heading_of(Direction direction) {
-  return direction == Direction::kNeither ? "changed" : word_of(direction);
-}
 
 bool is_shown(const Change& change, const Check& check, bool explain) {
   return explain || change.direction != Direction::kNeither || check.verdict == Verdict::kChanged;
@@ -69,27 +66,7 @@ std::string sites_text(const Check& check, bool explain) {
   return text;
 }
 
-std::string not_compared_text(const Check& check, bool explain) {
-  std::string text;
-  for (const NotCompared& each : check.not_compared)
-    text += line(fmt::format("not compared, {}: {}", each.why, each.name));
-  if (explain || check.not_compared.size() < 3) return text;
-  return line(
-      fmt::format("{} not compared; --explain lists them", format_counted(check.not_compared.size(), "metric")));
-}
-
 std::string advice_text(const Check& check) { return check.advice.empty() ? "" : line(check.advice); }
-
-exchange::OutcomeKind kind_of(Direction direction) {
-  using enum exchange::OutcomeKind;
-  return direction == Direction::kWorse ? kWorse : direction == Direction::kBetter ? kBetter : kChanged;
-}
-
-exchange::OutcomeKind kind_of(Verdict verdict) {
-  using enum exchange::OutcomeKind;
-  constexpr exchange::OutcomeKind kKinds[] = {kSame, kBetter, kWorse, kWorse, kChanged};
-  return kKinds[static_cast<std::size_t>(verdict)];
-}
 
 std::string test_name(const MetricRow& row, const std::string& process) {
   return process.empty() ? row.key : fmt::format("{} of {}", row.key, process);
@@ -129,9 +106,7 @@ void add_unchanged(const Check& check, const std::string& process, const Ranges&
 exchange::Benchmark benchmark_of(const std::string& name, const Values& values) {
   exchange::Benchmark benchmark{name, {}};
   for (const MetricRow& row : metric_rows()) {
-    std::string slug = row.key;
-    std::replace(slug.begin(), slug.end(), '_', '-');
-    if (values[row.metric]) benchmark.measures.push_back({slug, static_cast<double>(*values[row.metric])});
+    if (values[row.metric]) benchmark.measures.push_back({row.key, static_cast<double>(*values[row.metric])});
   }
   return benchmark;
 }
@@ -143,17 +118,16 @@ std::string check_text(const Check& check, bool explain, const Palette& palette)
   std::string text = printable(check.sentence) + "\n";
   text += fmt::format("  {}, compared with {} runs in {}\n", printable(check.subject.name), check.baseline.runs,
                       printable(check.baseline_path));
-  text += changes_text(check, explain, palette) + sites_text(check, explain) + not_compared_text(check, explain);
+  text += changes_text(check, explain, palette) + sites_text(check, explain) +
+          not_compared_text(check.not_compared, explain);
   text += advice_text(check);
   if (changed || explain) {
-    for (const std::string& each : check.conditions) text += line("The baseline was measured elsewhere: " + each + ".");
+    for (const ConditionDifference& each : check.conditions) {
+      text += line("The baseline was measured elsewhere: " + each.sentence + ".");
+    }
   }
   for (const std::string& note : check.measured.notes) text += line(note);
-  if (!changed) return text;
-  return text + fmt::format("{}: {}\n",
-                            check.verdict == Verdict::kBetter ? "Keep the improvement as the new baseline with"
-                                                              : "If this is intended, accept it with",
-                            check.accept);
+  return text + accept_text(check.verdict, check.accept);
 }
 
 std::string checks_text(const Checks& all, bool explain, const Palette& palette) {
@@ -173,7 +147,7 @@ std::string bless_text(const Program& program, const std::vector<std::string>& n
     if (!range) {
       std::string& names = not_known[range.why()];
       names += (names.empty() ? "" : ", ") + std::string(row.name);
-    } else if (range->high - range->low > least_slack(row.unit, *range)) {
+    } else if (range->width() > least_slack(row.unit, *range)) {
       text += line(fmt::format("not the same each time: {}: {}", row.name, format_range(row.unit, *range)));
     }
   }
@@ -203,7 +177,8 @@ std::string compare_text(const Comparison& comparison, bool explain, const Palet
                              format_counted(comparison.before.runs, "recorded run"),
                              format_counted(comparison.after.runs, "recorded run")));
   }
-  text += changes_text(counts, explain, palette) + sites_text(counts, explain) + not_compared_text(counts, explain);
+  text += changes_text(counts, explain, palette) + sites_text(counts, explain) +
+          not_compared_text(counts.not_compared, explain);
   return text + advice_text(counts);
 }
 
@@ -253,8 +228,8 @@ exchange::OutcomeList check_outcomes(const Check& check) {
     }
   }
   if (check.changes.empty()) return list;
-  for (const std::string& each : check.conditions) list.notes.push_back(each + ".");
-  list.notes.push_back("If this is intended, accept it with: " + check.accept);
+  for (const ConditionDifference& each : check.conditions) list.notes.push_back(each.sentence + ".");
+  list.notes.push_back(accept_note(check.accept));
   return list;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/units.h"
-#include "programs/review.h"
 
 namespace zerotax::programs {
 namespace {
@@ -16,15 +15,6 @@ namespace {
 /// probability 2 / (n + k over n): for ten runs and five, 1 in 1,500 for each metric that varies.
 constexpr std::uint64_t kMostChecks = 3;
 constexpr std::uint64_t kMostChecksOfVarying = 5;
-
-/// Where a value lies.
-enum class Side { kBelow, kInside, kAbove };
-
-Side side_of(const MetricRow& row, const Range& range, std::uint64_t value) {
-  const std::uint64_t slack = slack_of(row.unit, range);
-  if (value > range.high + slack) return Side::kAbove;
-  return value + slack < range.low ? Side::kBelow : Side::kInside;
-}
 
 /// Adds what of one process lies outside its range.
 void compare(const std::string& process, const Ranges& before, const Values& after, Judged& judged) {
@@ -37,10 +27,9 @@ void compare(const std::string& process, const Ranges& before, const Values& aft
       }
       continue;
     }
-    const Side side = side_of(row, *range, *value);
-    if (side == Side::kInside) continue;
+    if (range->beyond(*value) <= slack_of(row.unit, *range)) continue;
     const Direction direction = !row.costs             ? Direction::kNeither
-                                : side == Side::kAbove ? Direction::kWorse
+                                : *value > range->high ? Direction::kWorse
                                                        : Direction::kBetter;
     judged.changes.push_back({process, row.metric, *range, *value, direction});
   }
@@ -72,29 +61,9 @@ Judged compared(const Program& baseline, const CommandRun& run) {
   return judged;
 }
 
-/// Takes out what is not in a further run, on the same side.
-void keep_lasting(const Judged& again, Judged& judged) {
-  const auto is_gone = [&](Change& change) {
-    const auto same = std::find_if(again.changes.begin(), again.changes.end(), [&](const Change& other) {
-      return other.process == change.process && other.metric == change.metric && other.grew() == change.grew();
-    });
-    if (same == again.changes.end()) {
-      judged.not_compared.push_back({name_of(row_of(change.metric), change.process), "not the same each time"});
-      return true;
-    }
-    change.after = change.grew() ? std::min(change.after, same->after) : std::max(change.after, same->after);
-    return false;
-  };
-  std::vector<Change> kept;
-  for (Change& change : judged.changes) {
-    if (!is_gone(change)) kept.push_back(change);
-  }
-  judged.changes = std::move(kept);
-}
-
 std::uint64_t most_checks(const std::vector<Change>& changes) {
   const bool any_varies = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
-    return change.before.high - change.before.low > least_slack(row_of(change.metric).unit, change.before);
+    return change.before.width() > least_slack(row_of(change.metric).unit, change.before);
   });
   return any_varies ? kMostChecksOfVarying : kMostChecks;
 }
@@ -124,7 +93,7 @@ Values nearest_values(const Ranges& ranges, const Ranges& others) {
 CommandRun nearest_run(const Program& program, const Program& other) {
   CommandRun run;
   run.exit_status = program.exit_status;
-  run.allocator = program.measured_on.allocator;
+  run.allocator = text_field(program.measured_on, "allocator", "");
   run.all = nearest_values(program.metrics, other.metrics);
   run.evidence = program.evidence;
   for (const auto& [name, ranges] : program.processes) {
@@ -184,6 +153,14 @@ void name_alike(Program& before, Program& after) {
 
 }  // namespace
 
+std::string name_of(const Change& change) { return name_of(row_of(change.metric), change.process); }
+
+bool lasts(Change& change, const Change& again) {
+  if (again.grew() != change.grew()) return false;
+  change.after = change.grew() ? std::min(change.after, again.after) : std::max(change.after, again.after);
+  return true;
+}
+
 Judged compare(const Program& named_before, const Program& named_after) {
   Program before = named_before;
   Program after = named_after;
@@ -196,7 +173,7 @@ Judged compare(const Program& named_before, const Program& named_after) {
   return judged;
 }
 
-Check check_of(const Program& baseline, Judged judged, const Conditions& measured_on, const std::string& same) {
+Check check_of(const Program& baseline, Judged judged, const Json& measured_on, const std::string& same) {
   Check check;
   check.baseline = baseline;
   check.measured = std::move(judged.first);
@@ -207,7 +184,7 @@ Check check_of(const Program& baseline, Judged judged, const Conditions& measure
   check.measured_on = measured_on;
   check.conditions = differing_conditions(baseline.measured_on, measured_on);
   check.verdict = verdict_of(check.changes);
-  check.passed = check.verdict == Verdict::kSame || check.verdict == Verdict::kBetter;
+  check.passed = passes(check.verdict, false);
   check.sentence = sentence_of(check, same);
   check.advice = advice_of(check);
   return check;
@@ -216,14 +193,12 @@ Check check_of(const Program& baseline, Judged judged, const Conditions& measure
 Checks checks_of(std::vector<Check> checks) {
   constexpr std::size_t kNamed = 3;
   Checks all;
-  std::vector<Change> changes;
   std::vector<std::string> names;
   for (const Check& check : checks) {
-    changes.insert(changes.end(), check.changes.begin(), check.changes.end());
     if (check.verdict != Verdict::kSame) names.push_back(check.subject.name);
     all.passed = all.passed && check.passed;
   }
-  all.verdict = verdict_of(changes);
+  all.verdict = joined_verdict(checks);
   const std::size_t same = checks.size() - names.size();
   if (names.size() > kNamed) {
     const std::size_t more = names.size() - kNamed;
@@ -246,23 +221,14 @@ Judged judge(const Program& baseline, const Runner& run) {
   Judged judged = compared(baseline, first);
   judged.first = std::move(first);
   judged.runs = 1;
+  std::vector<std::string> gone;
   while (!judged.changes.empty() && judged.runs < most_checks(judged.changes)) {
-    keep_lasting(compared(baseline, run()), judged);
+    keep_lasting(judged.changes, compared(baseline, run()).changes, gone, [](const Change&) { return true; });
     ++judged.runs;
   }
+  for (const std::string& name : gone) judged.not_compared.push_back({name, "not the same each time"});
   sort_changes(judged.changes);
   return judged;
-}
-
-Verdict verdict_of(const std::vector<Change>& changes) {
-  const auto any = [&](Direction direction) {
-    return std::any_of(changes.begin(), changes.end(), [&](const Change& each) { return each.direction == direction; });
-  };
-  const bool worse = any(Direction::kWorse);
-  const bool better = any(Direction::kBetter);
-  if (worse) return better ? Verdict::kMixed : Verdict::kWorse;
-  if (better) return Verdict::kBetter;
-  return changes.empty() ? Verdict::kSame : Verdict::kChanged;
 }
 
 }  // namespace zerotax::programs

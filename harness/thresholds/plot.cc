@@ -77,7 +77,8 @@ std::string thresholds_plot(const Thresholds& thresholds, const PlotStyle& style
 std::string next_step(const Thresholds& thresholds, const std::vector<std::string>& words) {
   for (const ThresholdLane& lane : thresholds.lanes) {
     for (const Threshold& threshold : lane.found.thresholds) {
-      if (!threshold.exact() || cost_direction_of(describe_change(threshold.below, threshold.above)) <= 0) continue;
+      if (!threshold.exact() || direction_of(describe_change(threshold.below, threshold.above)) != Direction::kWorse)
+        continue;
       std::vector<std::string> command{"zerotax", "run", "--allocator", word_for(lane.allocator.name, words)};
       for (const std::uint64_t size : {threshold.after_bytes, threshold.at_bytes}) {
         command.insert(command.end(), {"--size", fmt::format("{}", size)});

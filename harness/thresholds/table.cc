@@ -52,8 +52,8 @@ std::string lane_text(const ThresholdLane& lane) {
       text += fmt::format("  {:>15}  {}{}\n", format_count(threshold.at_bytes), format_size(threshold.at_bytes),
                           lane.found.is_noisy(threshold) ? "  (noisy: probed again, it behaved otherwise)" : "");
     }
-    for (const std::string& change : describe_change(threshold.below, threshold.above))
-      text += wrap(change, "      ", "        ");
+    for (const BehaviourChange& change : describe_change(threshold.below, threshold.above))
+      text += wrap(change.words, "      ", "        ");
   }
   if (const std::string failure = failure_of(lane); !failure.empty())
     text += wrap("the search failed: " + failure, "    ", "      ");

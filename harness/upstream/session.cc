@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "judge/find.h"
+#include "judge/rule.h"
 #include "os/environment.h"
 #include "os/utc.h"
 #include "point/point_json.h"

@@ -1,4 +1,3 @@
-#include "check/gather.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +27,9 @@ Baseline run(std::int64_t zeroed, SystemCalls calls = {}, const char* home = "ar
   return made;
 }
 
-std::vector<BaselineThreshold> sighted(std::uint64_t at, const char* change = "something") { return {{at, {change}}}; }
+std::vector<BaselineThreshold> sighted(std::uint64_t at, const char* change = "something") {
+  return {{at, {{change}}}};
+}
 
 TEST(Gather, HoldsWhatIsTheSameEachTime) {
   const Baseline agreed = agreed_baseline({run(5), run(5)}, {run(5)});
@@ -102,7 +103,7 @@ TEST(Gather, AThresholdThatMeansSomethingElseInEachRunIsUncertain) {
   const Baseline agreed =
       agreed_baseline({run(5, {}, "arena", sighted(100, "this")), run(5, {}, "arena", sighted(100, "that"))});
   ASSERT_EQ(agreed.uncertain.size(), 1U);
-  EXPECT_EQ(agreed.uncertain[0].changes, (std::vector<std::string>{"this", "that"}));
+  EXPECT_EQ(agreed.uncertain[0].changes, (BehaviourChanges{{"this"}, {"that"}}));
   EXPECT_TRUE(compare_baselines(agreed, run(5, {}, "arena", sighted(100, "those"))).empty());
 }
 

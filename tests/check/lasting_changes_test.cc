@@ -23,7 +23,7 @@ Baseline with_the_real_clock(Baseline made) {
   return made;
 }
 
-std::vector<BaselineThreshold> threshold(std::uint64_t size) { return {{size, {"something"}}}; }
+std::vector<BaselineThreshold> threshold(std::uint64_t size) { return {{size, {{"something"}}}}; }
 
 /// An allocator whose zeroed bytes depend on how often it was measured and on the clock.
 struct Measured {

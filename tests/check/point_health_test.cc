@@ -47,7 +47,7 @@ TEST(PointHealth, OfABaselineLooksAtItsThresholdsToo) {
   baseline.thresholds.emplace();
   for (const char* change : {"the point is crashed (before: ok)", "the point is skipped (before: ok)",
                              "the point is ok (before: crashed)", "later callocs write no zeros"}) {
-    baseline.thresholds->push_back({65537, {change}});
+    baseline.thresholds->push_back({65537, {Json(change).get<BehaviourChange>()}});
   }
   EXPECT_EQ(failing_in_baseline(baseline),
             (std::vector<std::string>{"from 65537 bytes on: the point is crashed (before: ok)",

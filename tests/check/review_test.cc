@@ -63,7 +63,8 @@ Baseline measured(const std::vector<std::uint64_t>& zeroed,
   return made;
 }
 
-const std::vector<std::string> kBegins{"later callocs zero the whole block, needlessly (before: write no zeros)"};
+const BehaviourChanges kBegins{
+    {"later callocs zero the whole block, needlessly (before: write no zeros)", Direction::kWorse}};
 
 /// Of every difference between two measurements.
 Review review_baselines(const Baseline& before, const Baseline& after) {
@@ -82,13 +83,13 @@ void expect_each_change_in_one_group(const Review& review) {
 
 TEST(Review, OfWhatIsAsBeforeIsSame) {
   const Review review = review_baselines(measured({}), measured({}));
-  EXPECT_EQ(review.verdict, ReviewVerdict::kSame);
+  EXPECT_EQ(review.verdict, Verdict::kSame);
   EXPECT_EQ(review.sentence, "same: 8 points and 0 thresholds as in the baseline");
 }
 
 TEST(Review, NamesKindDirectionAndRange) {
   const Review review = review_baselines(measured({}), measured({kMiB, 20 * kMiB}));
-  EXPECT_EQ(review.verdict, ReviewVerdict::kWorse);
+  EXPECT_EQ(review.verdict, Verdict::kWorse);
   EXPECT_EQ(review.sentence,
             "worse: every calloc from 1 MiB to 20 MiB now zeroes fresh memory: 1 → 5,121 faults at 20 MiB");
   ASSERT_EQ(review.groups.size(), 1U);
@@ -104,7 +105,7 @@ TEST(Review, OfTheOppositeIsBetter) {
 
 TEST(Review, OfBothIsMixed) {
   const Review review = review_baselines(measured({kMiB}), measured({20 * kMiB}));
-  EXPECT_EQ(review.verdict, ReviewVerdict::kMixed);
+  EXPECT_EQ(review.verdict, Verdict::kMixed);
   EXPECT_EQ(review.sentence,
             "mixed: every calloc of 20 MiB now zeroes fresh memory: 1 → 5,121 faults at 20 MiB; but calloc of 1 MiB no "
             "longer zeroes fresh memory: 257 → 1 fault at 1 MiB");
@@ -142,7 +143,7 @@ TEST(Review, HasARangeForEachRunOfNeighbours) {
 
 TEST(Review, IsSharpenedByThresholdsWhichBelongToTheGroup) {
   Baseline after = measured({20 * kMiB});
-  after.thresholds = {{{4'000'001, kBegins}, {32 * kMiB, {"later callocs write no zeros (before: …)"}}}};
+  after.thresholds = {{{4'000'001, kBegins}, {32 * kMiB, {{"later callocs write no zeros (before: …)"}}}}};
   const Review review = review_baselines(measured({}), after);
   ASSERT_EQ(review.groups.size(), 1U);
   EXPECT_EQ(review.groups[0].ranges, (std::vector<ReviewRange>{{4'000'001, 32 * kMiB - 1, true, true}}));
@@ -172,18 +173,18 @@ TEST(Review, OfAThresholdThatMovedWhereNothingIsMeasuredSaysWhichWay) {
   before.thresholds = {{{3 * kMiB, kBegins}}};
   after.thresholds = {{{2 * kMiB, kBegins}}};
   const Review review = review_baselines(before, after);
-  EXPECT_EQ(review.verdict, ReviewVerdict::kWorse);
+  EXPECT_EQ(review.verdict, Verdict::kWorse);
   EXPECT_TRUE(review.sentence.starts_with("worse: the threshold at 3 MiB moved to 2 MiB: ")) << review.sentence;
-  EXPECT_EQ(review_baselines(after, before).verdict, ReviewVerdict::kBetter);
+  EXPECT_EQ(review_baselines(after, before).verdict, Verdict::kBetter);
   expect_each_change_in_one_group(review);
 }
 
 TEST(Review, OfAFailureThatBeginsAndEndsBetweenTwoMeasuredSizesHasItsRange) {
   Baseline after = measured({});
-  after.thresholds = {
-      {{2 * kMiB, {"the point is crashed (before: ok)"}}, {3 * kMiB, {"the point is ok (before: crashed)"}}}};
+  after.thresholds = {{{2 * kMiB, {{"the point is crashed (before: ok)", Direction::kWorse, true}}},
+                       {3 * kMiB, {{"the point is ok (before: crashed)", Direction::kBetter, true}}}}};
   const Review review = review_baselines(measured({}), after);
-  EXPECT_EQ(review.verdict, ReviewVerdict::kFailed);
+  EXPECT_EQ(review.verdict, Verdict::kFailed);
   EXPECT_EQ(
       review.sentence,
       "failed: there is a new threshold at 2 MiB: the point is crashed (before: ok); 1 other changed up to 3 MiB");
@@ -195,7 +196,7 @@ TEST(Review, OfABrokenPromiseIsFailedWhateverElseImproved) {
   Baseline after = measured({});
   after.points[2].status = PointStatus::kNotZero;
   const Review review = review_baselines(measured({20 * kMiB}), after);
-  EXPECT_EQ(review.verdict, ReviewVerdict::kFailed);
+  EXPECT_EQ(review.verdict, Verdict::kFailed);
   EXPECT_EQ(review.groups.front().cause, Cause::kNotZero);
   EXPECT_TRUE(
       review.sentence.starts_with("failed: on the main thread only, calloc of 1 MiB now hands out dirty memory"))
@@ -207,7 +208,7 @@ TEST(Review, OfOtherWordsAloneIsNeitherBetterNorWorse) {
   Baseline after = measured({});
   for (Point& point : after.points) point[kHome] = MetricValue::word("arena");
   const Review review = review_baselines(measured({}), after);
-  EXPECT_EQ(review.verdict, ReviewVerdict::kChanged);
+  EXPECT_EQ(review.verdict, Verdict::kChanged);
   EXPECT_EQ(review.groups.at(0).direction, Direction::kNeither);
 }
 
@@ -219,7 +220,7 @@ TEST(Review, DoesNotHideAWorseMetricBehindAnImprovement) {
   Baseline before = measured({20 * kMiB});
   for (Point& point : before.points) point[kZeroedInFreeBytes] = MetricValue::whole(0);
   const Review review = review_baselines(before, after);
-  EXPECT_EQ(review.verdict, ReviewVerdict::kMixed);
+  EXPECT_EQ(review.verdict, Verdict::kMixed);
   expect_each_change_in_one_group(review);
 }
 
@@ -228,7 +229,7 @@ TEST(Review, OfAPartOfTheDifferencesIsNotJudgedByTheOthers) {
   for (Point& point : after.points) point[kHome] = MetricValue::word("arena");
   std::vector<BaselineChange> lasting = compare_baselines(measured({}), after);
   std::erase_if(lasting, [](const BaselineChange& change) { return change.metric != kHome; });
-  EXPECT_EQ(review_changes(measured({}), after, lasting).verdict, ReviewVerdict::kChanged);
+  EXPECT_EQ(review_changes(measured({}), after, lasting).verdict, Verdict::kChanged);
 }
 
 TEST(Review, NamesPointsThatAreNotMeasuredAnyMore) {
@@ -262,7 +263,7 @@ TEST(Review, PutsEveryChangeIntoExactlyOneGroupWithASentence) {
     const Baseline before = spoiled(measured({kMiB}), random);
     const Review review = review_baselines(before, spoiled(measured({20 * kMiB}), random));
     expect_each_change_in_one_group(review);
-    EXPECT_EQ(review.changes.empty(), review.verdict == ReviewVerdict::kSame);
+    EXPECT_EQ(review.changes.empty(), review.verdict == Verdict::kSame);
     for (const ReviewGroup& group : review.groups) {
       EXPECT_FALSE(group.sentence.empty() || group.title.empty() || group.changes.empty());
       EXPECT_TRUE(group.cause == Cause::kThreshold || group.cause == Cause::kFails || !group.ranges.empty());
@@ -275,6 +276,8 @@ CheckResult result_of(Review review) {
   result.allocator = {"mine", "/p", {}, {}, "1"};
   result.baseline.allocator = "mine";
   result.baseline.version = std::string("1");
+  result.verdict = review.verdict;
+  result.sentence = review.sentence;
   result.review = std::move(review);
   return result;
 }
@@ -291,7 +294,7 @@ TEST(CheckDocument, OfSeveralAllocatorsSaysWhichDiffer) {
   const Check check = check_of({result_of(review_baselines(measured({}), measured({}))),
                                 result_of(review_baselines(measured({}), measured({kMiB})))},
                                false);
-  EXPECT_EQ(check.verdict, ReviewVerdict::kWorse);
+  EXPECT_EQ(check.verdict, Verdict::kWorse);
   EXPECT_EQ(check.sentence, "worse: 1 of 2 allocators differs from their baselines: mine");
   EXPECT_EQ(check_json(check)["verdict"], "worse");
 }
@@ -308,14 +311,14 @@ TEST(Review, AHeaderMoreOrLessIsNoChange) {
   const Baseline before = with_zeroed(with_zeroed(measured({}), kMiB, 1'048'584), 20 * kMiB, 0);
   const Baseline after = with_zeroed(with_zeroed(measured({}), kMiB, 1'048'576), 20 * kMiB, 2 * kMiB);
   const Review review = review_baselines(before, after);
-  EXPECT_EQ(review.verdict, ReviewVerdict::kSame) << review.sentence;
+  EXPECT_EQ(review.verdict, Verdict::kSame) << review.sentence;
   EXPECT_EQ(review.too_small.size(), 4U);
   EXPECT_TRUE(review.changes.empty());
 }
 
 TEST(Review, MoreThanATenthOfTheBlockIsAChange) {
   const Review review = review_baselines(measured({}), with_zeroed(measured({}), kMiB, kMiB / 10 + 8));
-  EXPECT_EQ(review.verdict, ReviewVerdict::kWorse) << review.sentence;
+  EXPECT_EQ(review.verdict, Verdict::kWorse) << review.sentence;
   EXPECT_TRUE(review.too_small.empty());
 }
 
@@ -327,10 +330,10 @@ TEST(Review, AFewFaultsMoreAreAChangeOnlyOfASmallBlock) {
     }
     return review_baselines(measured({}), after).verdict;
   };
-  EXPECT_EQ(one_more(kMiB, 1), ReviewVerdict::kSame);
-  EXPECT_EQ(one_more(kMiB, 9), ReviewVerdict::kWorse);
-  EXPECT_EQ(one_more(64 * kKiB, 2), ReviewVerdict::kWorse);
-  EXPECT_EQ(one_more(20 * kMiB, 2), ReviewVerdict::kWorse) << "each may be a huge page";
+  EXPECT_EQ(one_more(kMiB, 1), Verdict::kSame);
+  EXPECT_EQ(one_more(kMiB, 9), Verdict::kWorse);
+  EXPECT_EQ(one_more(64 * kKiB, 2), Verdict::kWorse);
+  EXPECT_EQ(one_more(20 * kMiB, 2), Verdict::kWorse) << "each may be a huge page";
 }
 
 TEST(Review, WhatIsTooSmallGoesWithTheChangeOfItsPoint) {
@@ -343,7 +346,7 @@ TEST(Review, WhatIsTooSmallGoesWithTheChangeOfItsPoint) {
     if (point.size_bytes == kMiB) point[kReturnedBytes] = MetricValue::whole(4096);
   }
   const Review review = review_baselines(before, after);
-  EXPECT_EQ(review.verdict, ReviewVerdict::kWorse) << review.sentence;
+  EXPECT_EQ(review.verdict, Verdict::kWorse) << review.sentence;
   expect_each_change_in_one_group(review);
 }
 

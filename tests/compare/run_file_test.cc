@@ -104,25 +104,23 @@ TEST(RunFile, APointThatOnlyOneHasCannotBeCompared) {
 
 TEST(RunFile, ConditionsThatDifferAreNamed) {
   const Json one = environment();
-  EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(one)), "");
+  EXPECT_EQ(differing_conditions(one, one), "");
   Json other = environment();
   other["kernel"] = "6.1";
   other["thp"] = "always";
-  EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(other)),
-            "kernel: 6.18 and 6.1; thp: madvise and always");
+  EXPECT_EQ(differing_conditions(one, other), "kernel: 6.18 and 6.1; thp: madvise and always");
   other = environment();
   // After each boot there are a few pages more or less, but swap exists or not.
   Json large = environment();
   large["memory_bytes"] = other["memory_bytes"] = 8'000'000'000;
   other["memory_bytes"] = 8'000'004'096;
-  EXPECT_EQ(differing_conditions(read_conditions(large), read_conditions(other)), "");
+  EXPECT_EQ(differing_conditions(large, other), "");
   other["memory_bytes"] = 8'100'000'000;
   other["swap_bytes"] = 4096;
-  EXPECT_EQ(differing_conditions(read_conditions(large), read_conditions(other)),
-            "memory_bytes: 8000000000 and 8100000000; swap_bytes: 0 and 4096");
+  EXPECT_EQ(differing_conditions(large, other), "memory_bytes: 8000000000 and 8100000000; swap_bytes: 0 and 4096");
   other = environment();
   other["load_average"] = {1.5, 1, 1};
-  EXPECT_EQ(differing_conditions(read_conditions(one), read_conditions(other)), "load: 0.1 and 1.5");
+  EXPECT_EQ(differing_conditions(one, other), "load: 0.1 and 1.5");
   const auto points =
       compare_run_files(run_of("a", one, {point("x", 1)}), run_of("b", other, {point("x", 1)}), Cost::kTotal);
   EXPECT_EQ(points[0].invalid, "load: 0.1 and 1.5");
@@ -144,9 +142,6 @@ TEST(RunFile, WhatIsDamagedIsRefused) {
   bad = good;
   bad.points.push_back(bad.points[0]);
   EXPECT_THROW(compare_run_files(bad, good, Cost::kTotal), UsageError);
-  bad = good;
-  bad.environment.erase("kernel");
-  EXPECT_THROW(compare_run_files(good, bad, Cost::kTotal), UsageError);
 }
 
 TEST(RunFile, ALibraryIsNone) {

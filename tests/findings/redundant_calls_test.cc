@@ -1,8 +1,7 @@
-#include "judge/redundant_calls.h"
-
 #include <gtest/gtest.h>
 
 #include "findings_testing.h"
+#include "judge/judgement.h"
 #include "point/point_json.h"
 #include "summary_testing.h"
 

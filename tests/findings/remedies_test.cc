@@ -1,8 +1,7 @@
-#include "judge/remedies.h"
-
 #include <gtest/gtest.h>
 
 #include "base/size.h"
+#include "judge/projects.h"
 
 namespace zerotax::findings {
 namespace {

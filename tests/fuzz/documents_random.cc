@@ -32,7 +32,7 @@
 #include "fork/result.h"
 #include "history/document.h"
 #include "judge/document.h"
-#include "judge/find.h"
+#include "judge/rule.h"
 #include "programs/document.h"
 #include "programs/table.h"
 #include "random_input.h"

@@ -59,7 +59,7 @@ TEST(KeptDocument, AProgramComesBack) {
   version.state = Version::State::kMeasured;
   version.measurement = Measurement{};
   version.measurement->program = programs::Program{};
-  version.measurement->program->metrics.all.fill(programs::Range{1, 2});
+  version.measurement->program->metrics.all.fill(Range{1, 2});
   version.measurement->program->metrics.all[0] = NotAvailable{"not seen"};
   expect_it_comes_back(version);
 }

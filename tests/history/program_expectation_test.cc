@@ -13,7 +13,6 @@ namespace {
 
 using programs::Metric;
 using programs::Program;
-using programs::Range;
 using programs::SiteNumber;
 
 /// A program with 1,148 to 1,150 faults, a process cc1 of 1 MiB, and two call stacks that end in reset.

@@ -19,7 +19,9 @@ Baseline baseline_of_one() {
   Program program = program_of({run, run_with({{Metric::kMinorFaults, 1200}})});
   program.env = {{"A", "1"}};
   program.exit_status = 3;
-  program.measured_on = {"6.1", "madvise", "glibc 2.36", "fixed layout", "glibc 2.36", "2", "4096", "1"};
+  program.measured_on = {
+      {"kernel", "6.1"},           {"thp", "madvise"}, {"libc", "glibc 2.36"}, {"aslr", "fixed layout"},
+      {"allocator", "glibc 2.36"}, {"cpus", "2"},      {"page_bytes", "4096"}, {"zerotax", "1"}};
   return {{program}};
 }
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "os/page.h"
-#include "programs/review.h"
+#include "programs/verdict.h"
 #include "programs_testing.h"
 
 namespace zerotax::programs {
@@ -135,11 +135,12 @@ TEST(Sentence, NamesAProcessIfTheCommandAsAWholeIsAsItWas) {
 }
 
 TEST(Conditions, ThatDifferAreNamed) {
-  Conditions before{"6.1", "madvise", "glibc 2.36", "fixed layout", "glibc 2.36", "2", "4096", "1"};
-  Conditions after = before;
-  after.thp = "always";
-  EXPECT_EQ(differing_conditions(before, after),
-            (std::vector<std::string>{"transparent huge pages: madvise before, always now"}));
+  const Json before{{"kernel", "6.1"}, {"thp", "madvise"}, {"aslr", "fixed layout"}};
+  Json after = before;
+  after["thp"] = "always";
+  const auto differing = differing_conditions(before, after);
+  ASSERT_EQ(differing.size(), 1U);
+  EXPECT_EQ(differing[0].sentence, "transparent huge pages: madvise before, always now");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "programs/review.h"
 #include "programs/run.h"
+#include "programs/verdict.h"
 #include "programs_testing.h"
 
 namespace zerotax::programs {

@@ -256,10 +256,39 @@ TEST(Signature, OfRefillLoopIsWhatARoundRefillsAndWhatReturnedIt) {
   const Signature all = refilling(601, 601, 199);
   EXPECT_EQ(all.refilling, (Refilling{"all", {"brk"}}));
   EXPECT_EQ(Json(all).get<Signature>(), all);
-  EXPECT_EQ(
-      describe_change(refilling(0, 0, 0), all),
-      (std::vector<std::string>{"rounds refill all of what they use, returned by brk (before: refill next to nothing: "
-                                "memory is kept)"}));
+  EXPECT_EQ(describe_change(refilling(0, 0, 0), all),
+            (BehaviourChanges{{"rounds refill all of what they use, returned by brk (before: refill next to nothing: "
+                               "memory is kept)"}}));
+}
+
+TEST(Signature, HasTheSameDirectionInTheWordsOfVersion02) {
+  std::size_t directions = 0;
+  const auto expect_alike = [&](const Signature& below, const Signature& above) {
+    for (const BehaviourChange& change : describe_change(below, above)) {
+      const auto read = Json(change).get<BehaviourChange>();
+      EXPECT_EQ(read.direction, change.direction) << change.words;
+      EXPECT_EQ(read.fails, change.fails) << change.words;
+      directions += change.direction != Direction::kNeither ? 1 : 0;
+    }
+  };
+  const std::string shares[] = {"none", "part", "all", "n/a"};
+  std::vector<Signature> all;
+  for (const std::string& zeroed : shares) {
+    for (const std::string& redundant : shares) {
+      for (const std::set<std::string>& calls : {std::set<std::string>{}, {"munmap"}, {"n/a"}}) {
+        Signature signature{"ok", {"heap", zeroed, redundant, zeroed, calls, calls, {zeroed, redundant}}, {}, {}};
+        signature.reuse = signature.fresh;
+        all.push_back(signature);
+      }
+    }
+  }
+  for (const char* status : {"failed", "not_zero", "misaligned", "crashed", "timeout", "skipped"}) {
+    all.push_back({status, {}, {}, {}});
+  }
+  for (const Signature& below : all) {
+    for (const Signature& above : all) expect_alike(below, above);
+  }
+  EXPECT_GT(directions, 1000U);
 }
 
 /// Of blocks of `size` bytes: what free zeroed in each call, and how much of that is an upper bound.
@@ -287,13 +316,13 @@ TEST(Signature, HasWhatFreeZeroes) {
   const Signature untouched = clearing(654'320, 0, 0);
   const auto changes = describe_change(untouched, cleared);
   EXPECT_EQ(changes,
-            (std::vector<std::string>{
-                "free after later callocs zeroes the whole block, which was dirty (before: writes no zeros)",
-                "free after first callocs zeroes the whole block, which was dirty (before: writes no zeros)"}));
-  EXPECT_EQ(cost_direction_of(changes), 1);
-  EXPECT_EQ(cost_direction_of(describe_change(cleared, untouched)), -1);
-  EXPECT_EQ(cost_direction_of(describe_change(clearing(100, 100, 50), clearing(100, 100, 100))), 1);
-  EXPECT_EQ(cost_direction_of(describe_change(clearing(100, 50, 50), untouched)), -1);
+            (BehaviourChanges{
+                {"free after later callocs zeroes the whole block, which was dirty (before: writes no zeros)"},
+                {"free after first callocs zeroes the whole block, which was dirty (before: writes no zeros)"}}));
+  EXPECT_EQ(direction_of(changes), Direction::kWorse);
+  EXPECT_EQ(direction_of(describe_change(cleared, untouched)), Direction::kBetter);
+  EXPECT_EQ(direction_of(describe_change(clearing(100, 100, 50), clearing(100, 100, 100))), Direction::kWorse);
+  EXPECT_EQ(direction_of(describe_change(clearing(100, 50, 50), untouched)), Direction::kBetter);
   // Zeros beyond the request are redundant, and count for nothing.
   EXPECT_EQ(clearing(100, 180, 80), clearing(100, 100, 0));
 }

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "judge/judgement.h"
 #include "judge/points.h"
-#include "judge/redundant_calls.h"
 #include "judge/rule.h"
 #include "os/page.h"
 #include "point/operation_cost.h"

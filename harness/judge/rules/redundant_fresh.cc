@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "judge/judgement.h"
 #include "judge/points.h"
-#include "judge/redundant_calls.h"
 #include "judge/rule.h"
 
 namespace zerotax {

@@ -1,7 +1,6 @@
 // A block that nobody wrote to is freed and handed out again: it is zero, and calloc zeroes all of it.
 #include "judge/judgement.h"
 #include "judge/points.h"
-#include "judge/redundant_calls.h"
 #include "judge/rule.h"
 
 namespace zerotax {
