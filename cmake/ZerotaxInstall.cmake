@@ -40,8 +40,8 @@ target_link_options(older-glibc PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}
   -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2)
 # The reader of traces, for programs of others; Python finds the library beside its module.
 install(TARGETS zerotax_trace_reader EXPORT zerotax-trace_reader LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES harness/trace/reader/include/zerotax/trace_reader.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zerotax)
-install(FILES harness/trace/reader/zerotax_trace.py DESTINATION share/zerotax/python)
+install(FILES harness/program/trace/reader/include/zerotax/trace_reader.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zerotax)
+install(FILES harness/program/trace/reader/zerotax_trace.py DESTINATION share/zerotax/python)
 install(CODE "
   set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
   file(MAKE_DIRECTORY \${root}/bin)
@@ -97,15 +97,15 @@ install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME overview.md)
 install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)  # the name that Debian wants
 install(FILES ${CMAKE_BINARY_DIR}/share/man/man1/zerotax.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES harness/cli/completion/zerotax.bash DESTINATION share/bash-completion/completions RENAME zerotax)
+install(FILES harness/measuring/cli/completion/zerotax.bash DESTINATION share/bash-completion/completions RENAME zerotax)
 # Not enabled. It names the command, which is known only when it is installed.
 install(CODE "
   set(zerotax \${CMAKE_INSTALL_PREFIX}/bin/zerotax)
-  configure_file(${CMAKE_SOURCE_DIR}/harness/top/zerotax-top.service.in
+  configure_file(${CMAKE_SOURCE_DIR}/harness/program/top/zerotax-top.service.in
     \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/zerotax-top.service @ONLY NO_SOURCE_PERMISSIONS)")
 # Debian's zsh reads vendor-completions, others site-functions.
-install(FILES harness/cli/completion/_zerotax DESTINATION share/zsh/vendor-completions)
-install(FILES harness/cli/completion/_zerotax DESTINATION share/zsh/site-functions)
+install(FILES harness/measuring/cli/completion/_zerotax DESTINATION share/zsh/vendor-completions)
+install(FILES harness/measuring/cli/completion/_zerotax DESTINATION share/zsh/site-functions)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME zerotax)

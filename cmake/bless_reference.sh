@@ -76,7 +76,7 @@ snapshot() {
 }
 
 # On this kernel, and under emulators and in virtual machines: some five minutes.
-contract() { $python tests/contract/environments.py "$1/contract"; }
+contract() { $python tests/kernel/contract/environments.py "$1/contract"; }
 
 # Not beside the run as cow.json is: the page of a study has no such part.
 cow() {
@@ -109,7 +109,7 @@ advise() { docs/examples/advise.sh "$1/advise"; }
 
 production() { docs/examples/production.sh "$1/production"; }
 
-report_page() { $python benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit; }
+report_page() { $python tests/benchmarks/report_page/open_time.py >"$1/benchmark-report-page.txt" || [ $? = 1 ] || exit; }
 
 profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --text "$1/profile-largecache.txt"; }
 
@@ -150,7 +150,7 @@ check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
 program_alarms() { $python tests/stress/program_alarms.py "$1/program-alarms.json"; }
 
 workloads() {
-  $python workloads/accuracy.py "$1/replay-accuracy.json"
+  $python harness/program/replay/workloads/accuracy.py "$1/replay-accuracy.json"
   $zerotax replay workloads --json "$1/workloads.json" >/dev/null
   $python plots/workloads.py "$1/workloads.json" >/dev/null
 }
@@ -166,10 +166,10 @@ releases() {
 }
 
 # Some forty minutes, with QEMU and a mirror of Debian.
-machines() { $python benchmarks/machines/machines.py "$1/machines.json"; }
+machines() { $python tests/benchmarks/machines/machines.py "$1/machines.json"; }
 
 # Some ten minutes, as root.
-outside_overhead() { $python benchmarks/outside_overhead/overhead.py >"$1/benchmark-outside-overhead.txt"; }
+outside_overhead() { $python tests/benchmarks/outside_overhead/overhead.py >"$1/benchmark-outside-overhead.txt"; }
 
 # Some twelve minutes: a thousand times beside each other, watched and not.
 attachments() { $python tests/stress/attachments.py >"$1/attachments.txt"; }

@@ -22,7 +22,7 @@ files_of() {
     javascript) sources -name '*.js' ;;
     prose)
       printf '%s\n' ./run
-      sources -name '*.md' -o -path './harness/cli/topics/*.txt' -o -name '*.cc' -o -name '*.[ch]' -o -name '*.py' \
+      sources -name '*.md' -o -path './harness/measuring/cli/topics/*.txt' -o -name '*.cc' -o -name '*.[ch]' -o -name '*.py' \
         -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.sh' | grep -v '^[.]/results/'
       ;;
     headers) sources -name '*.h' | grep '^[.]/\(harness\|recorder\|allocators\|cases\)/' ;;

@@ -266,7 +266,7 @@ def main():
     write_wheel(tree, folder, version, f"manylinux_2_{OLDEST_GLIBC}_{machine}", epoch)
     said_by("cpack", "--config", build / "CPackConfig.cmake", "-B", folder, *foreign_depends(build, bundled, system))
     shutil.rmtree(folder / "_CPack_Packages", ignore_errors=True)
-    # For other projects' tests of an emulator or a sandbox (examples/contract): it is static.
+    # For other projects' tests of an emulator or a sandbox (docs/examples/programs/contract): it is static.
     suite = tree / "lib" / "zerotax" / "bin" / "zerotax-contract"
     if suite.exists():
         shutil.copy(suite, folder / f"zerotax-contract-{version}-linux-{machine}")

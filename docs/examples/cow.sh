@@ -1,5 +1,5 @@
 #!/bin/sh
-# The programs of examples/ under zerotax cow: docs/cow.md shows what they copied.
+# The programs of docs/examples/programs/ under zerotax cow: docs/cow.md shows what they copied.
 #
 #   docs/examples/cow.sh FOLDER     writes bigarray_python.json, bigarray_ruby.json and prefork.json, and what each program says of
 #                                   itself (.txt), to FOLDER
@@ -14,13 +14,13 @@ trap 'rm -rf "$work"; [ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true' 
 
 command -v ruby >/dev/null || { echo "cow.sh: ruby is missing: install ruby" >&2; exit 2; }
 # Standard output is the program's.
-$zerotax cow --interval 0.25 --json "$folder/bigarray_python.json" -- /usr/bin/python3 examples/bigarray.py \
+$zerotax cow --interval 0.25 --json "$folder/bigarray_python.json" -- /usr/bin/python3 docs/examples/programs/bigarray.py \
   >"$folder/bigarray_python.txt" 2>/dev/null
-$zerotax cow --interval 0.25 --json "$folder/bigarray_ruby.json" -- ruby examples/bigarray.rb \
+$zerotax cow --interval 0.25 --json "$folder/bigarray_ruby.json" -- ruby docs/examples/programs/bigarray.rb \
   >"$folder/bigarray_ruby.txt" 2>/dev/null
 
 # Requests for 25 pages each, until every worker has answered some.
-cc -O2 -o "$work/prefork" examples/prefork.c
+cc -O2 -o "$work/prefork" docs/examples/programs/prefork.c
 $zerotax cow --interval 0.25 --json "$folder/prefork.json" -- "$work/prefork" 8192 4 >"$work/said" 2>/dev/null &
 watcher=$!
 while ! grep -q http "$work/said"; do sleep 0.05; done

@@ -1,4 +1,4 @@
-"""docs/cow.md: the lines of a run, and what the programs of examples/ copied."""
+"""docs/cow.md: the lines of a run, and what the programs of docs/examples/programs/ copied."""
 from __future__ import annotations
 
 from reference_text import REFERENCE, machine, reference, table

@@ -57,7 +57,7 @@ def save(figure: Figure, name: str, out: Path, formats: Sequence[str], force: bo
         out.mkdir(parents=True, exist_ok=True)
         for path in paths:
             # matplotlib would write the time and its own version into the file. By "zerotax" a later figure knows that
-            # it may replace this one (harness/files/output_kind.cc).
+            # it may replace this one (harness/measuring/files/output_kind.cc).
             stamps = {"Date": None, "Creator": "zerotax"} if path.suffix == ".svg" \
                 else {"Software": None}
             drawn = io.BytesIO()

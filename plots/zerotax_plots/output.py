@@ -1,4 +1,4 @@
-"""Writes files as zerotax itself does (harness/files/new_file.h): beside their place, which a file takes once it is
+"""Writes files as zerotax itself does (harness/measuring/files/new_file.h): beside their place, which a file takes once it is
 whole. A file that another program wrote is never replaced."""
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _place_of(path: str) -> os.stat_result | None:
 
 def check_replaceable(path: Path, is_ours: IsOurs, force: bool = False) -> None:
     """Raises ResultsError if an output may not replace the file at its path, by the rules of
-    harness/files/output_kind.h."""
+    harness/measuring/files/output_kind.h."""
     remedy = "give another path"
     status = _place_of(os.fspath(path))
     if status is None or not stat.S_ISREG(status.st_mode):

@@ -1,4 +1,4 @@
-"""Makes others' text visible, as harness/base/printable.cc does: names of programs, functions, files and commits."""
+"""Makes others' text visible, as harness/foundation/base/printable.cc does: names of programs, functions, files and commits."""
 
 from __future__ import annotations
 

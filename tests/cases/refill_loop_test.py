@@ -106,7 +106,7 @@ def test_the_storm_is_a_finding_and_the_knob_ends_it(tmp_path):
         findings = json.loads(done.stdout)
         check_schema(findings, "findings")
         return findings["findings"]
-    # Alone; beside an allocator that keeps its memory it is high (tests/findings/refill_storm_test.cc).
+    # Alone; beside an allocator that keeps its memory it is high (tests/allocator/findings/refill_storm_test.cc).
     [storm] = found()
     assert (storm["id"], storm["rule"], storm["severity"]) == ("glibc-refill-storm-1MiB", "refill-storm", "low")
     assert "by brk in each round" in storm["sentence"] and "98.4 % of what it uses" in storm["sentence"]

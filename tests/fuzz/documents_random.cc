@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/strict_json.h"
 #include "bench/framework.h"
+#include "bisect/document.h"
 #include "check/document.h"
 #include "check/table.h"
 #include "clients/document.h"
@@ -30,7 +31,6 @@
 #include "findings/table.h"
 #include "fork/document.h"
 #include "fork/result.h"
-#include "history/document.h"
 #include "judge/document.h"
 #include "judge/rule.h"
 #include "programs/document.h"
@@ -240,7 +240,7 @@ void read_plan(const std::string& path, const std::string&) {
 }
 
 void read_recipe(const std::string& path, const std::string&) {
-  checked(path, "recipe", [](const Json& json) { use(Json(json.get<history::Recipe>())); });
+  checked(path, "recipe", [](const Json& json) { use(Json(json.get<bisect::Recipe>())); });
 }
 
 void read_job(const std::string& path, const std::string&) {
@@ -253,7 +253,7 @@ void read_host(const std::string& path, const std::string&) {
 
 /// The cache of `history` skips a file that it cannot read.
 void read_version(const std::string& path, const std::string&) {
-  unchecked(path, [](const Json& json) { use(Json(json.get<history::Version>())); });
+  unchecked(path, [](const Json& json) { use(Json(json.get<bisect::Version>())); });
 }
 
 /// Reads without a schema: the document is built in, and a test checks it against its schema.
@@ -324,7 +324,7 @@ std::vector<Kind> kinds() {
   const std::string reference = "results/reference/";
   return {
       {"run", run_in_one_file(), read_run},
-      {"record", sample_of("tests/record/data/known.json"), read_record},
+      {"record", sample_of("tests/program/record/data/known.json"), read_record},
       {"cow", sample_of(reference + "cow/prefork.json"), read_cow},
       {"fork", sample_of(reference + "fork.json"), read_fork},
       {"thresholds", sample_of(reference + "thresholds.json"), read_thresholds},
@@ -337,7 +337,7 @@ std::vector<Kind> kinds() {
       {"plan", sample_of(reference + "plan.json"), read_plan},
       {"recipe", sample_of("allocators/mimalloc/recipe.json"), read_recipe},
       {"upstream", sample_of("allocators/mimalloc/upstream.json"), read_upstream},
-      {"version", json_text(Json(history::Version{})), read_version},
+      {"version", json_text(Json(bisect::Version{})), read_version},
       {"fleet",
        json_text(Json(fleet::JobPlan{
            "points", "0123456789abcdef", true, {{"glibc/calloc_loop/65536/0/main"}}, Json{{"plan", "plan.json"}}})),

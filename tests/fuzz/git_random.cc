@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bisect/foreign_repository.h"
+#include "bisect/git_bisect.h"
+#include "bisect/repository.h"
 #include "files/temporary_folder.h"
-#include "history/foreign_repository.h"
-#include "history/git_bisect.h"
-#include "history/repository.h"
 #include "random_input.h"
 
 namespace {
 
 using namespace zerotax;
-using namespace zerotax::history;
+using namespace zerotax::bisect;
 using fuzz::Random;
 namespace fs = std::filesystem;
 

@@ -316,7 +316,7 @@ def test_plurals_are_made_by_the_formatter_alone() -> None:
 def rules() -> dict[str, list[tuple[str, str]]]:
     """Of each rule of findings, what its source says is shown in: figures and columns of the page."""
     found = {}
-    for path in (ROOT / "harness" / "judge" / "rules").glob("*.cc"):
+    for path in (ROOT / "harness" / "measuring" / "judge" / "rules").glob("*.cc"):
         text = path.read_text(encoding="utf-8")
         name = re.search(r'const FindingRule \w+\(\s*"([a-z-]+)"', text)
         assert name, path

@@ -4,12 +4,12 @@ import pathlib
 import re
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
-TABLE = (SOURCE / "harness" / "point" / "metrics.inc").read_text()
+TABLE = (SOURCE / "harness" / "measuring" / "point" / "metrics.inc").read_text()
 # Keys of a point itself. Those within its groups ("ops", "faults") are common words.
 KEYS = set(re.findall(r'^  \.key = "(\w+)"', TABLE, re.MULTILINE))
 # Files and rooms that read documents without points, though some of their keys are alike.
 OTHERS = {
-    "judge/document.cc": "behaviours in zerotax.thresholds/1",
+    "measuring/judge/document.cc": "behaviours in zerotax.thresholds/1",
 }
 KEY = '"(' + "|".join(sorted(KEYS)) + ')"'
 # json["key"] = ... and json["key"].push_back(...) write.
@@ -25,7 +25,7 @@ def readers():
     """Files outside point and files, and what they read."""
     for path in sorted((SOURCE / "harness").rglob("*.[hc]*")):
         name = path.relative_to(SOURCE / "harness").as_posix()
-        if not name.startswith(("point/", "files/")) and (keys := reads(path.read_text())):
+        if not name.startswith(("measuring/point/", "measuring/files/")) and (keys := reads(path.read_text())):
             yield name, keys
 
 

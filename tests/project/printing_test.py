@@ -13,15 +13,15 @@ WRITES = re.compile(r"std::c(?:out|err|log)\b|fmt::(?:v?print|println)\b|\b(?:st
 DUMPS = re.compile(r"(?:\.|->)dump\s*\(|error_handler_t::")
 # The function itself, places that print only our own text, and places that none of this code covers.
 MAY_WRITE = {
-    "os/print.cc": "the one function",
-    "os/terminal.cc": "moves the cursor",
-    "run/machine/boot.cc": "between fork and exec: the path of the emulator, and what the system says",
-    "trace/perfetto_document.cc": "JSON, whose every text json_line makes",
+    "foundation/os/print.cc": "the one function",
+    "foundation/os/terminal.cc": "moves the cursor",
+    "measuring/run/machine/boot.cc": "between fork and exec: the path of the emulator, and what the system says",
+    "program/trace/perfetto_document.cc": "JSON, whose every text json_line makes",
 }
-MAY_DUMP = {"base/json.cc": "the one function"}
+MAY_DUMP = {"foundation/base/json.cc": "the one function"}
 # C programs that are measured, or that run in place of zerotax: zerotax reads their output.
-OTHER_PROGRAMS = ("contract/suite/", "snapshot/process/", "fork/process/", "replay/process/", "run/process/", "probe/",
-                  "record/preload/", "bench/preload/", "trace/reader/", "run/machine/guest_init.c", "meter/")
+OTHER_PROGRAMS = ("kernel/contract/suite/", "kernel/snapshot/process/", "kernel/fork/process/", "program/replay/process/", "measuring/run/process/", "measuring/probe/",
+                  "program/record/preload/", "regression/bench/preload/", "program/trace/reader/", "measuring/run/machine/guest_init.c", "measuring/meter/")
 
 
 def without_text(source):

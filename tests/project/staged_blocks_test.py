@@ -59,13 +59,13 @@ ELSEWHERE = {
     ("install.md", "./run package"): "tests/stress/fresh_clone_test.py",
     ("install.md", "podman build"): "tests/stress/fresh_clone_test.py",  # by buildah, whose package Debian has as well
     ("state-of-zeroing-2026.md", "./run study"): "tests/project/newcomer_path.sh",
-    ("fleet.md", "zerotax study --full --on slurm"): "tests/fleet/slurm_commands_test.py",
-    ("production.md", "zerotax top --once"): "tests/top/production_test.py",
-    ("production.md", "zerotax record --pid 4711"): "tests/top/production_test.py",
-    ("production.md", "zerotax advise"): "tests/top/production_test.py",
-    ("top.md", "systemctl enable"): "tests/cli/install_test.py",  # starts the unit's command; a test has no systemd
-    ("doctor.md", "zerotax run --size 20MiB --on vm"): "tests/run/machine_test.py",
-    ("state-of-zeroing-2026.md", "zerotax history --repo mimalloc"): "tests/history/history_test.py",  # a repository made there
+    ("fleet.md", "zerotax study --full --on slurm"): "tests/measuring/run/slurm_commands_test.py",
+    ("production.md", "zerotax top --once"): "tests/program/top/production_test.py",
+    ("production.md", "zerotax record --pid 4711"): "tests/program/top/production_test.py",
+    ("production.md", "zerotax advise"): "tests/program/top/production_test.py",
+    ("top.md", "systemctl enable"): "tests/measuring/cli/install_test.py",  # starts the unit's command; a test has no systemd
+    ("doctor.md", "zerotax run --size 20MiB --on vm"): "tests/measuring/run/machine_test.py",
+    ("state-of-zeroing-2026.md", "zerotax history --repo mimalloc"): "tests/regression/bisect/history_test.py",  # a repository made there
     ("state-of-zeroing-2026.md", "docs/bill/bill.py"): "tests/bill/bill_test.py",
     ("bill/README.md", "docs/bill/bill.py --list"): "tests/bill/bill_test.py",
 }

@@ -152,7 +152,7 @@ def commented(work, github, name="mine"):
     reports.mkdir(exist_ok=True)
     (reports / "check.md").write_text("### zerotax check: same\nnew ✓\n", encoding="utf-8")
     done = subprocess.run(
-        ["bash", SOURCE / "action" / "comment.sh"], capture_output=True, text=True, check=False, env=clean_environment(
+        ["bash", SOURCE / ".github" / "action" / "comment.sh"], capture_output=True, text=True, check=False, env=clean_environment(
             NAME=name, REPORTS=str(reports), PULL_REQUEST="7", GH_REPO="me/mine", GH_TOKEN="secret", GITHUB_API_URL=github))
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -191,7 +191,7 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
         output = tmp_path / "output"
         output.unlink(missing_ok=True)
         environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output), "RUNNER_TEMP": str(tmp_path), **given}
-        done = subprocess.run(["bash", "-e", SOURCE / "action" / "source.sh"], env=environment, capture_output=True, text=True,
+        done = subprocess.run(["bash", "-e", SOURCE / ".github" / "action" / "source.sh"], env=environment, capture_output=True, text=True,
                               check=False)
         return done, dict(line.split("=", 1) for line in output.read_text().splitlines()) if output.exists() else {}
 
@@ -207,7 +207,7 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
     (copy / "a b").write_text("2")
     known = {first["commit"], source(GITHUB_ACTION_PATH=str(copy))[1]["commit"]}
     # Source files and folders may have the same names as builds.
-    for name in ("harness/builder.cc", "build.sh", "action/build.sh", "tests/build/x", "harness/build-id/y"):
+    for name in ("harness/builder.cc", "build.sh", ".github/action/build.sh", "tests/build/x", "harness/build-id/y"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         for text in ("1", "2"):
             (copy / name).write_text(text)
@@ -227,7 +227,7 @@ def test_a_release_is_downloaded_and_all_else_is_built(tmp_path):
     def download(tag):
         output = tmp_path / "output"
         output.write_text("")
-        words = ["bash", SOURCE / "action" / "download.sh", f"file://{tmp_path}/releases", tag, tmp_path / tag]
+        words = ["bash", SOURCE / ".github" / "action" / "download.sh", f"file://{tmp_path}/releases", tag, tmp_path / tag]
         environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output)}
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
         found = output.read_text() == "found=true\n"
@@ -265,7 +265,7 @@ def test_a_release_is_downloaded_and_all_else_is_built(tmp_path):
 
 def test_the_containerfile_and_the_action_build_the_same_package():
     text = (SOURCE / "Containerfile").read_text()
-    assert "/src/action/build.sh /src /package" in text and "/package/zerotax.deb" in text
+    assert "/src/.github/action/build.sh /src /package" in text and "/package/zerotax.deb" in text
     for script in ("build.sh", "install.sh", "packages.sh"):
-        assert subprocess.run(["bash", "-n", SOURCE / "action" / script], check=False).returncode == 0
+        assert subprocess.run(["bash", "-n", SOURCE / ".github" / "action" / script], check=False).returncode == 0
     assert BUILD.exists()

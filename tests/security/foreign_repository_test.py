@@ -9,7 +9,7 @@ import pytest
 from conftest import SOURCE, clean_environment
 from refusing import refused
 
-sys.path.insert(0, str(SOURCE / "tests" / "history"))
+sys.path.insert(0, str(SOURCE / "tests" / "regression" / "bisect"))
 from projects import GOOD, HOW, QUICK, ZEROES, git, make_project, run, untouched  # noqa: E402  pylint: disable=C0413
 
 HISTORY = ("--tags", "v*", "--json", "-")

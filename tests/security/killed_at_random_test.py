@@ -16,7 +16,7 @@ import pytest
 from conftest import BUILD, SOURCE, ZEROTAX, clean_environment
 from waiting import wait_for
 
-sys.path.append(str(SOURCE / "tests" / "history"))
+sys.path.append(str(SOURCE / "tests" / "regression" / "bisect"))
 from projects import GOOD, HOW, QUICK, ZEROES, make_project, untouched  # noqa: E402
 
 RECORDED = BUILD / "tests" / "recorded"

@@ -11,7 +11,7 @@ import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]),
                 str(pathlib.Path(__file__).resolve().parents[1] / "support"),
-                str(pathlib.Path(__file__).resolve().parents[1] / "advise")]
+                str(pathlib.Path(__file__).resolve().parents[1] / "program" / "advise")]
 
 from advising import PROGRAMS, advise  # noqa: E402
 from allocators_here import library_of  # noqa: E402

@@ -25,8 +25,8 @@ cd /
 /usr/bin/zerotax run --allocator mimalloc --size 1MiB --ops 8
 apt-get remove -y zerotax >/dev/null
 echo "== action"
-/src/action/build.sh /src /package
-/src/action/install.sh /package
+/src/.github/action/build.sh /src /package
+/src/.github/action/install.sh /package
 """
 
 
@@ -53,7 +53,7 @@ def test_the_documented_steps_work_from_a_clean_clone(tmp_path):
         env={**os.environ, "BASE": str(bare("bookworm")), "LAYER": str(layer), "PROJECT": str(SOURCE), "SCRIPT": script})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert len(re.findall(r"^zerotax 0\.", done.stdout, re.M)) == 2, done.stdout
-    assert pathlib.Path(SOURCE, "action", "install.sh").exists()
+    assert pathlib.Path(SOURCE, ".github", "action", "install.sh").exists()
 
 
 @pytest.mark.skipif(shutil.which("buildah") is None, reason="install buildah")

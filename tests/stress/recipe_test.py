@@ -83,7 +83,7 @@ def test_each_step_of_the_recipe_works_in_its_image(tmp_path, inside):
     work, action = tmp_path / "mine", tmp_path / "_actions" / "zerotax"
     action.mkdir(parents=True)
     shutil.copy(SOURCE / "action.yml", action)
-    shutil.copytree(SOURCE / "action", action / "action")
+    shutil.copytree(SOURCE / ".github" / "action", action / ".github" / "action")
     checkout(work, "never")
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "WORKING": str(work)}
 

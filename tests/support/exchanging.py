@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 import jsonschema
 import pytest
 
-RULES = pathlib.Path(__file__).resolve().parents[1] / "exchange" / "junit.rng"
+RULES = pathlib.Path(__file__).resolve().parents[1] / "foundation" / "exchange" / "junit.rng"
 GITHUB_COMMENT = 65536
 # As https://bencher.dev/docs/reference/bencher-metric-format has it, and the limits of names that it states.
 BMF = {

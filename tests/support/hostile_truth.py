@@ -113,7 +113,7 @@ TRUTH = {
         all_of, lambda size, touched: 64 * (size // PAGE + (size % PAGE >= 128)) if touched else size, "memset+inline"),
     "stosb_then_memset_16": Truth(
         all_of, lambda size, touched: 16 * (size // PAGE + (size % PAGE >= 32)) if touched else size, "memset+inline"),
-    # at these sizes they are clean; tests/study/hostile_test.py has smaller ones
+    # at these sizes they are clean; tests/allocator/study/hostile_test.py has smaller ones
     "small_stosb": CLEAN,
     "small_memset_by_dlsym": CLEAN,
     # hooks: noticed, undone, jumped over

@@ -1,4 +1,4 @@
-"""What the tests of `zerotax record` from outside share: the planted programs of tests/record/outside, and a process of one
+"""What the tests of `zerotax record` from outside share: the planted programs of tests/program/record/outside, and a process of one
 that waits to be watched."""
 
 import contextlib
@@ -14,12 +14,12 @@ import pytest
 from conftest import ZEROTAX, check_schema, clean_environment, is_na
 from waiting import wait_for
 
-HERE = pathlib.Path(__file__).parents[1] / "record" / "outside"
+HERE = pathlib.Path(__file__).parents[1] / "program" / "record" / "outside"
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="root only")
 
 
 def build(folder, *command):
-    """A program of tests/record/outside; skips where its compiler is missing."""
+    """A program of tests/program/record/outside; skips where its compiler is missing."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is missing: run ./run install")
     program = folder / "refills"

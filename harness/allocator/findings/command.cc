@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "cli/colour.h"
+#include "cli/common_options.h"
+#include "cli/exchange_options.h"
+#include "cli/next_step.h"
+#include "cli/subcommand.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/stored_run.h"
+#include "findings/document.h"
+#include "findings/next_step.h"
+#include "findings/outcomes.h"
+#include "findings/summary.h"
+#include "findings/table.h"
+#include "os/print.h"
+#include "run/fleet/hosts.h"
+
+namespace zerotax::findings {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax findings results/2026-11-20T05-10-00Z\n"
+    "  zerotax findings results/2026-11-20T05-10-00Z --allocator mimalloc\n"
+    "  zerotax findings results/2026-11-20T05-10-00Z --summary\n"
+    "  zerotax run --allocator mine=./libmine.so --size 20MiB --json mine.json; zerotax findings mine.json\n"
+    "  zerotax findings mine.json --junit findings.xml --markdown findings.md --github\n"
+    "Exit status: 1 if there are findings; with --summary 0.\n";
+
+struct Options {
+  std::string run;
+  std::vector<std::string> allocators;
+  bool summary = false;
+  ExchangeOptions exchange;
+};
+
+/// Throws UsageError for an allocator that the run has not measured.
+void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindings>& all) {
+  if (names.empty()) return;
+  for (const std::string& name : names) {
+    if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.allocator == name; })) continue;
+    std::vector<std::string> there;
+    there.reserve(all.size());
+    for (const auto& one : all) there.push_back(one.allocator);
+    const std::string problem = fmt::format("the run does not contain '{}'", name);
+    if (there.empty()) throw UsageError(problem, "it has no points at all");
+    refuse_word(problem, name, there);
+  }
+  std::erase_if(all,
+                [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
+}
+
+/// The summary compares all of the run, and shows no findings.
+void check_summary(const Options& options) {
+  const auto refuse = [](const std::string& option) {
+    throw UsageError(option + " is for findings, not for their summary",
+                     fmt::format("leave out {} or --summary", option));
+  };
+  if (!options.allocators.empty()) refuse("--allocator");
+  for (const NamedPath& output : options.exchange.outputs()) {
+    if (!output.path.empty() && output.option != "--json") refuse(output.option);
+  }
+}
+
+/// May overwrite the summary that a study wrote, but nothing that was measured.
+ExitStatus summarise(const Options& options, const StoredRun& run) {
+  const std::string head = std::filesystem::is_directory(options.run) ? options.run + "/run.json" : options.run;
+  const Summary summary = summary_of(run.points, read_summary_run(read_json_file(head)));
+  const std::string json = options.exchange.outputs().front().path;
+  if (!json.empty()) write_file(json, json_text(summary_json(summary)));
+  if (json != "-") print_lines(stdout, summary_text(summary));
+  return ExitStatus::kDone;
+}
+
+ExitStatus findings(const Options& options) {
+  if (options.summary) check_summary(options);
+  StoredRun run = read_stored_run(options.run);
+  std::vector<NamedPath> inputs;
+  for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
+  check_outputs(options.exchange.outputs(), inputs);
+  if (options.summary) return summarise(options, run);
+  const std::size_t untimed = fleet::leave_out_times(run.comparable_times, run.points);
+  std::vector<AllocatorFindings> all = find_findings(run.points, run.thresholds, {run.edges, run.controls});
+  keep_only(options.allocators, all);
+  std::vector<std::string> notes = findings_notes(run.points);
+  if (std::string left_out = fleet::left_out_text(run.comparable_times, untimed); !left_out.empty()) {
+    notes.push_back(std::move(left_out));
+  }
+  const exchange::OutcomeList outcomes = findings_outcomes(all, options.run, notes);
+  options.exchange.write(outcomes, findings_json(all, options.run));
+  if (!options.exchange.silent()) {
+    print_lines(stdout, findings_text(all, palette_for(stdout)));
+    for (const std::string& note : notes) print_text("\n{}\n", note);
+  }
+  options.exchange.print_annotations(outcomes);
+  say_next(next_step(all, run.points));
+  return number_of(all) == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+const Subcommand command(
+    "findings", Wing::kAllocator, "say what is wrong in measured points, with evidence, or summarise them", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();
+      add_allocators(arguments, options->allocators, "all of the run");
+      arguments.flag("--summary", options->summary,
+                     "instead, which allocators zero redundantly, at which sizes, at what cost; --json writes that");
+      options->exchange.add(arguments);
+      return [options] { return findings(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::findings

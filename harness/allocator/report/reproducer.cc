@@ -1,0 +1,108 @@
+#include "report/reproducer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "exchange/forms.h"
+
+namespace zerotax::report {
+
+namespace {
+
+/// How a finding is reproduced, and what it hints at.
+struct Way {
+  const char* finding;
+  const char* program;  ///< in harness/allocator/report/reproducers
+  const char* shows;    ///< the condition, of the program's own variables
+  const char* claim;    ///< said if it shows
+  const char* hypothesis;
+};
+
+constexpr Way kWays[] = {
+    {"redundant-fresh", "calls", "2 * again >= pages", "every calloc writes to fresh pages that nobody asked for",
+     "calloc does not know, or does not use, that its mapping has just been made, and clears it like any other block."},
+    {"redundant-fresh-first", "calls", "2 * fresh >= pages", "the first calloc writes to all of its fresh pages",
+     "Nothing records that memory has come from the kernel and was never handed out, so calloc clears it."},
+    {"redundant-reuse", "calls", "2 * stores >= pages && 2 * again < pages",
+     "calloc writes to all pages of a block that nobody wrote to",
+     "A freed block counts as dirty as a whole; nothing tells how much of it was ever written to."},
+    {"first-calls-differ", "calls", "fresh <= pages / 20 + 8 && 2 * stores >= pages",
+     "later calls write to all pages, the first does not",
+     "The first block is a mapping of its own, later ones come from memory that is kept and counts as dirty."},
+    {"first-calls-differ-dearer", "calls", "2 * fresh >= pages && stores <= pages / 20 + 8",
+     "the first call writes to all pages, later ones do not",
+     "Memory of the first block is taken where it counts as dirty, that of later ones where it does not."},
+    {"purge-storm", "touched", "2 * again >= pages", "every page is faulted in again in every round",
+     "The pages of a freed block go back to the kernel at once, though the next block of that size needs as many."},
+    {"refill-storm", "rounds", "2 * again >= pages", "the kernel zeroes the same memory again in every round",
+     "Memory at the top of the heap, or in mappings of its own, goes back to the kernel with free, though the next "
+     "round "
+     "needs as much."},
+    {"cliff", "sides", "", "ten times the faults, within one byte of size",
+     "A limit of a size class or cache lies there."},
+    {"worker-differs", "sides", "", "ten times the faults, depending on the thread",
+     "Threads other than the main one are served by another arena, with rules of its own."},
+    {"worker-differs-cheaper", "sides", "", "ten times the faults, depending on the thread",
+     "Threads other than the main one are served by another arena, with rules of its own."},
+    {"zeroing-beyond", "beyond", "", "more pages are written than were asked for",
+     "The size class, not the request, is cleared."},
+    {"not-zero", "not_zero", "", "calloc handed out memory that is not zero",
+     "A block is taken for clean that is not."},
+};
+
+const Way* way_of(const std::string& finding_name) {
+  const Way* way =
+      std::find_if(std::begin(kWays), std::end(kWays), [&](const Way& each) { return finding_name == each.finding; });
+  return way == std::end(kWays) ? nullptr : way;
+}
+
+std::string sides_of(const Finding& finding) {
+  const std::uint64_t size = finding.named_bytes;
+  if (finding.rule == "cliff") return fmt::format(R"({{{0}, 0, "{0}"}}, {{{1}, 0, "{1}"}})", size - 1, size);
+  return fmt::format(R"({{{0}, 0, "main"}}, {{{0}, 1, "worker"}})", size);
+}
+
+/// Nothing that would end a comment.
+std::string in_comment(std::string text) {
+  for (std::size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/")) text.replace(at, 2, "* /");
+  return text;
+}
+
+}  // namespace
+
+bool has_reproducer(const std::string& finding_name) { return way_of(finding_name) != nullptr; }
+
+std::vector<std::string> finding_names() {
+  std::vector<std::string> names;
+  for (const Way& way : kWays) names.emplace_back(way.finding);
+  return names;
+}
+
+bool is_possible_id(const std::string& id, const std::string& allocator) {
+  return std::any_of(std::begin(kWays), std::end(kWays), [&](const Way& way) {
+    const std::string prefix = fmt::format("{}-{}-", allocator, way.finding);
+    return id.starts_with(prefix) && id.size() > prefix.size() &&
+           id.find_first_not_of("0123456789.KMGiB", prefix.size()) == std::string::npos;
+  });
+}
+
+std::string reproducer_source(const Finding& finding, const ReproducerWords& words) {
+  const Way* way = way_of(finding.name);
+  if (way == nullptr) throw std::logic_error("there is no reproducer for " + finding.name);
+  const std::vector<std::pair<std::string, std::string>> values{{"SIZE", std::to_string(finding.named_bytes)},
+                                                                {"SHOWS", way->shows},
+                                                                {"CLAIM", way->claim},
+                                                                {"SIDES", sides_of(finding)},
+                                                                {"TITLE", in_comment(words.title)},
+                                                                {"HOW", in_comment(words.how)}};
+  return fill_in(embedded_reproducers().at(way->program), values);
+}
+
+std::string hypothesis(const Finding& finding) {
+  const Way* way = way_of(finding.name);
+  return way == nullptr ? "None." : way->hypothesis;
+}
+
+}  // namespace zerotax::report

@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/size.h"
+#include "cli/colour.h"
+#include "cli/measure_options.h"
+#include "cli/next_step.h"
+#include "cli/subcommand.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/results.h"
+#include "files/stored_run.h"
+#include "findings/document.h"
+#include "findings/next_step.h"
+#include "findings/summary.h"
+#include "findings/table.h"
+#include "judge/cliff_edges.h"
+#include "os/input_file.h"
+#include "os/print.h"
+#include "run/allocators.h"
+#include "run/figures.h"
+#include "run/fleet/hosts.h"
+#include "run/interrupt.h"
+#include "run/receive_points.h"
+#include "run/session.h"
+#include "study/plan.h"
+#include "study/points_table.h"
+#include "study/workloads.h"
+#include "thresholds/session.h"
+
+namespace zerotax::study {
+
+using findings::findings_count;
+using findings::next_step;
+using findings::summary_text;
+using findings::write_summary;
+using thresholds::kQuickFrom;
+using thresholds::kQuickPerOctave;
+using thresholds::kQuickTo;
+using thresholds::kRefillFrom;
+using thresholds::kRefillPerOctave;
+using thresholds::kRefillTo;
+using thresholds::ThresholdAxes;
+using thresholds::ThresholdSession;
+namespace {
+
+/// In a results folder.
+constexpr const char* kThresholds = "/thresholds";
+constexpr const char* kRefillThresholds = "/refill_thresholds";
+constexpr const char* kJson = ".json";
+
+constexpr const char* kExamples =
+    "  zerotax study                      every built-in allocator, a few minutes\n"
+    "  zerotax study --full               more sizes, fractions and threads: hours\n"
+    "  zerotax study --full --on slurm --out /shared/full --sbatch=--partition=bench\n"
+    "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
+    "  zerotax study --resume results/2026-11-20T05-10-00Z\n";
+
+/// Before anything is measured: the search for thresholds, which comes last, continues what this file holds.
+void check_thresholds(const std::string& file) {
+  if (is_there(file)) read_document(file, "thresholds", "delete it, and the thresholds are searched again");
+}
+
+Session make_session(const MeasureOptions& options, bool full, bool slurm) {
+  if (!options.resume.empty()) {
+    for (const char* name : {kThresholds, kRefillThresholds}) check_thresholds(options.resume + name + kJson);
+    const std::string edges = options.resume + "/" + kEdgesFile;
+    if (is_there(edges)) read_document(edges, "run", "delete it, and it is measured again");
+    check_workloads(options.resume);
+    return Session::resume(options.resume, Subcommand::command_line);
+  }
+  Plan plan;
+  plan.timeout_s = options.timeout_s;
+  plan.audit_only = options.audit_only;
+  plan.huge_pages = options.huge_pages();
+  // Times are of huge pages there, counts of small ones: what lies between them is measured, and told. Of the hosts of
+  // a fleet nobody knows their settings yet.
+  if (plan.huge_pages == HugePages::kOfSystem && !slurm && system_huge_pages() == Measured<std::string>("always")) {
+    plan.huge_pages = HugePages::kAlways;
+  }
+  plan.allocators = resolve_allocators(options.allocators, options.env);
+  if (full) {
+    add_full_study(plan);
+  } else {
+    add_quick_study(plan);
+  }
+  add_receive_points(plan, full);
+  const std::string folder = options.out.empty() ? default_results_path() : options.out;
+  if (slurm) return Session::begin_or_resume(std::move(plan), folder, Subcommand::command_line);
+  return {std::move(plan), folder, Subcommand::command_line};
+}
+
+/// The quick study searches as a program with one thread would.
+ThresholdAxes threshold_axes(const Plan& plan) {
+  if (plan.study == "full") return {16 * kKiB, 2 * kGiB, 2, {0, 0.01, 1}, {"main", "worker"}};
+  return {kQuickFrom, kQuickTo, kQuickPerOctave, {0, 1}, {"main"}};
+}
+
+/// Where the pages of refill_loop begin or cease to go back to the kernel.
+ThresholdAxes refill_axes(const Plan& plan) {
+  if (plan.study == "full") return {kRefillFrom, 16 * kMiB, 2, {1}, {"main", "worker"}, kRefillCase};
+  return {kRefillFrom, kRefillTo, kRefillPerOctave, {1}, {"main"}, kRefillCase};
+}
+
+/// Searches what is not in the folder's file yet, and keeps it there lane by lane. Returns the number of the signal
+/// that ended it early, or 0.
+int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::string& folder, const char* name,
+                      const fleet::Place& place) {
+  const std::string file = folder + name + kJson;
+  ThresholdSession session(plan, axes);
+  std::error_code failure;
+  if (std::filesystem::exists(file, failure)) session.resume(read_json_file(file), file);
+  return session.run([&] { write_file(file, json_text(session.json())); }, place, {folder, name + 1});
+}
+
+/// Measures what one byte changes at those thresholds that are cliffs, and keeps it in the folder once all of it is
+/// there. Returns as search_thresholds.
+int measure_edges(const Plan& plan, const std::vector<Point>& points, const std::string& folder) {
+  const std::string file = folder + "/" + kEdgesFile;
+  if (is_there(file)) return 0;
+  Session session(edges_plan(plan, points, read_json_file(folder + kThresholds + kJson)), std::nullopt,
+                  Subcommand::command_line);
+  const int signal = session.run();
+  if (signal == 0) write_file(file, json_text(session.json()));
+  return signal;
+}
+
+/// Prints the headline's points as soon as the last of them is there, if one is missing yet.
+class Headline {
+ public:
+  explicit Headline(const Session& session) {
+    for (const PointSpec& point : session.plan().points) missing_ += is_headline(point) ? 1 : 0;
+    for (const Point& point : session.points()) add(point);
+  }
+
+  /// Returns whether that was the last one.
+  bool add(const Point& point) {
+    if (!is_headline(point)) return false;
+    points_.push_back(point);
+    return --missing_ == 0;
+  }
+
+  void show() const {
+    print_lines(stdout, points_table(points_, palette_for(stdout)) + "\n");
+    std::fflush(stdout);
+  }
+
+ private:
+  std::vector<Point> points_;
+  std::size_t missing_ = 0;
+};
+
+/// Only a study can be resumed as one: a run of chosen points has no thresholds and no summary.
+void check_study(const Plan& plan, const std::string& folder) {
+  if (!plan.study.empty()) return;
+  throw UsageError(fmt::format("{} holds a run of chosen points, not a study", folder),
+                   fmt::format("resume it with: zerotax run --resume {}", folder));
+}
+
+ExitStatus study(const MeasureOptions& options, bool full) {
+  options.check();
+  const fleet::Place place = options.fleet.place();
+  Session session = make_session(options, full, place.slurm);
+  const std::string folder = session.folder()->path();
+  check_study(session.plan(), folder);
+  Headline headline(session);
+  int signal = session.run(place, [&](const Point& point) {
+    if (headline.add(point)) headline.show();
+  });
+  std::vector<Point> points = session.points();
+  const std::string summary = summary_text(write_summary(*session.folder(), points));
+  session.folder()->write("summary.md", summary);
+  const auto search = [&](const ThresholdAxes& axes, const char* name) {
+    if (signal == 0) signal = search_thresholds(session.plan(), axes, folder, name, place);
+  };
+  search(threshold_axes(session.plan()), kThresholds);
+  search(refill_axes(session.plan()), kRefillThresholds);
+  if (signal == 0) signal = measure_edges(session.plan(), points, folder);
+  // The hosts of a fleet would not replay alike.
+  ReplayedWorkloads replayed;
+  if (signal == 0 && !place.slurm) replayed = replay_workloads(session.plan(), folder);
+  if (signal == 0) signal = replayed.signal;
+  if (signal != 0) {
+    say_interrupted(fmt::format("{} of {} points were measured; resume with: zerotax study --resume {}{}",
+                                session.points().size(), session.plan().points.size(), folder,
+                                place.slurm ? " --on slurm" : ""));
+    return ExitStatus::kDone;
+  }
+  const StoredRun stored = read_all_but_points(folder);
+  fleet::leave_out_times(stored.comparable_times, points);
+  const std::vector<AllocatorFindings> found =
+      find_findings(points, stored.thresholds, {stored.edges, stored.controls});
+  const Json findings = findings::findings_json(found, folder);
+  session.folder()->write("findings.json", json_text(findings));
+  const std::string no_figures = draw_figures(folder);
+  print_lines(stdout, summary + "\n" + (replayed.text.empty() ? "" : replayed.text + "\n"));
+  print_text("{} (zerotax findings {})\n", findings_count(found), folder);
+  print_text(
+      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, edges.json, "
+      "findings.json, {}summary.json, summary.md{})\n",
+      folder, place.slurm ? "" : "workloads.json, ", no_figures.empty() ? ", figures" : "");
+  if (!no_figures.empty()) print_text(stderr, "zerotax: no figures: {}\n", no_figures);
+  const std::string no_page = write_report_page(folder);
+  if (no_page.empty()) print_text("Page: {}/report.html (one file, for any browser)\n", folder);
+  if (!no_page.empty()) print_text(stderr, "zerotax: no page: {}\n", no_page);
+  say_next(next_step(found, points));
+  const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
+  return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+const Subcommand command("study", Wing::kAllocator,
+                         "measure every allocator over all sizes, and report redundant zeroing", kExamples,
+                         [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<MeasureOptions>();
+                           const auto full = std::make_shared<bool>(false);
+                           options->add_allocators(arguments);
+                           options->add_folder(arguments);
+                           options->add_audit_only(arguments);
+                           options->add_huge_pages(arguments);
+                           options->add_fleet(arguments);
+                           arguments.flag("--full", *full, "more sizes, touched fractions and threads, more repeats");
+                           return [options, full] { return study(*options, *full); };
+                         });
+
+}  // namespace
+}  // namespace zerotax::study

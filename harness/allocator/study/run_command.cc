@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/shell.h"
+#include "cli/colour.h"
+#include "cli/measure_options.h"
+#include "cli/next_step.h"
+#include "cli/plot_option.h"
+#include "cli/subcommand.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/results.h"
+#include "findings/document.h"
+#include "findings/next_step.h"
+#include "findings/summary.h"
+#include "os/print.h"
+#include "point/audited_operations.h"
+#include "run/allocators.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "run/probe_identity.h"
+#include "run/session.h"
+#include "study/loop_run.h"
+#include "study/points_plot.h"
+#include "study/points_table.h"
+
+namespace zerotax::study {
+
+namespace {
+
+constexpr const char* kRunExamples =
+    "  zerotax run --size 100MiB --size 1000MiB\n"
+    "  zerotax run --plot\n"
+    "  zerotax run --allocator jemalloc --allocator mimalloc --size 1MiB --touch 0 --touch 1\n"
+    "  zerotax run --allocator mine=./libmine.so --size 20MiB --thread worker --json mine.json\n"
+    "  zerotax run --size 1MiB --size 64MiB --audit-only --on slurm --out /shared/run\n"
+    "  zerotax run --allocator jemalloc --env jemalloc:MALLOC_CONF=retain:false --size 8MiB\n"
+    "  zerotax run --size 64KiB --touch 1 --thp always    the memory that huge pages take\n"
+    "  zerotax run --loop                            the loop of 2016: 10,000 callocs of 100 MiB, of 1000 MiB\n"
+    "  zerotax run --loop --allocator largecache --seconds 600     to its end, not estimated\n"
+    "  zerotax run --loop --size 64KiB --size 1GiB --touch 1 --json loop.json\n";
+
+/// Slow operations are repeated less, unless the user says how often: for two seconds, and at least eight times.
+Repeats repeats_for(std::optional<std::int64_t> given) {
+  if (!given) return {50, 8, 8, 8, 2000};
+  const auto ops = static_cast<std::uint32_t>(*given);
+  return {ops, ops, ops, ops, 0};
+}
+
+/// A fork of a large process takes long: eight show what it costs, and who copies which page. No known allocator
+/// changes behaviour after its fifth call.
+void shorten_forks(Plan& plan) {
+  constexpr std::uint32_t kForks = 8;
+  for (PointSpec& point : plan.points) {
+    if (known_cases().at(point.case_name).forks) point.repeats = {kForks, kForks, kForks, kForks, 0};
+  }
+}
+
+Session make_run_session(const MeasureOptions& options, bool slurm, bool full) {
+  if (!options.resume.empty()) return Session::resume(options.resume, Subcommand::command_line);
+  Plan plan;
+  plan.timeout_s = options.timeout_s;
+  plan.audit_only = options.audit_only;
+  plan.huge_pages = options.huge_pages();
+  const PlanAxes axes = options.axes();
+  plan.allocators = resolve_allocators(options.allocators, options.env);
+  add_points(plan, axes, repeats_for(options.ops));
+  if (!full && !options.ops) shorten_forks(plan);
+  if (options.ops) {
+    for (PointSpec& point : plan.points) {
+      point.repeats.audit_ops = audited_operations(point.repeats.ops, point.size_bytes);
+      point.repeats.zeroing_ops = point.repeats.audit_ops;
+    }
+  }
+  if (slurm) {
+    return Session::begin_or_resume(std::move(plan), options.out.empty() ? default_results_path() : options.out,
+                                    Subcommand::command_line);
+  }
+  return {std::move(plan), options.out.empty() ? std::nullopt : std::optional(options.out), Subcommand::command_line};
+}
+
+/// The command for the next step: to list what is wrong with the points, or to report it if they are not stored.
+std::string next_after(const Session& session, const std::string& file, const std::vector<Point>& points) {
+  const std::vector<AllocatorFindings> found = find_findings(points);
+  const std::string report = findings::next_step(found, points);
+  const std::string stored = session.folder() != nullptr ? session.folder()->path() : file == "-" ? "" : file;
+  return report.empty() || stored.empty() ? report : shell_text({"zerotax", "findings", stored});
+}
+
+struct RunOptions {
+  MeasureOptions measure;
+  bool plot = false;
+  bool full = false;  ///< of a case that forks, as many operations as of others
+  bool loop = false;
+  double loop_seconds = 1;
+  std::vector<Argument> of_loop;    ///< that need --loop
+  std::vector<Argument> of_points;  ///< that --loop refuses
+};
+
+void add_loop(Arguments& arguments, RunOptions& options) {
+  arguments.formerly("--calls", "--ops");
+  arguments.flag("--loop", options.loop,
+                 "instead of points, run a loop of calloc beside one of malloc: total time, CPU seconds, context "
+                 "switches (10000 calls of 100MiB and 1000MiB where --ops and --size are not given)");
+  options.of_loop = {
+      arguments
+          .option(
+              "--seconds", options.loop_seconds,
+              "with --loop: how long a loop may take; the total of a longer one is estimated from the calls it made")
+          .seconds()
+          .shown_as("SECONDS")
+          .with_default()};
+  for (const char* name : {"--case", "--thread", "--full", "--out", "--resume", "--audit-only", "--on", "--shards",
+                           "--sbatch", "--plot"}) {
+    options.of_points.push_back(arguments.find(name));
+  }
+}
+
+/// Throws UsageError for an option of what is not run.
+void check_loop(const RunOptions& options) {
+  for (const Argument& option : options.loop ? options.of_points : options.of_loop) {
+    if (!option.given()) continue;
+    throw UsageError(fmt::format("{} has no effect {} --loop", option.name(), options.loop ? "with" : "without"),
+                     options.loop ? "leave out one of them" : "add it, or leave out " + option.name());
+  }
+}
+
+ExitStatus run(const RunOptions& all) {
+  check_loop(all);
+  const MeasureOptions& options = all.measure;
+  if (all.loop) return run_loop(options, all.loop_seconds);
+  options.check();
+  if (all.full && !options.resume.empty()) {
+    throw UsageError("--resume continues the run as it was planned, so --full cannot be given", "leave out --full");
+  }
+  if (all.plot && options.resume.empty() && options.sizes.size() == 1) {
+    throw UsageError("--plot draws time against size, but one size is given",
+                     "add another --size, or leave out --plot");
+  }
+  check_outside({{"--json", options.json}}, {"--out", options.out});
+  check_outside({{"--json", options.json}}, {"--resume", options.resume});
+  check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
+  const fleet::Place place = options.fleet.place();
+  Session session = make_run_session(options, place.slurm, all.full);
+  const int signal = session.run(place);
+  const std::vector<Point>& points = session.points();
+  if (session.folder() != nullptr) findings::write_summary(*session.folder(), points);
+  if (!options.json.empty()) write_file(options.json, json_text(session.json()));
+  if (options.json != "-") {
+    print_lines(stdout, points_table(points, palette_for(stdout)) + findings::load_text(session.load()));
+    if (all.plot) print_lines(stdout, points_plot(points, plot_style()));
+  }
+  if (signal != 0) {
+    const std::string resume = session.folder() == nullptr
+                                   ? ""
+                                   : fmt::format("; resume with: zerotax run --resume {}{}", session.folder()->path(),
+                                                 place.slurm ? " --on slurm" : "");
+    say_interrupted(
+        fmt::format("{} of {} points were measured{}", session.points().size(), session.plan().points.size(), resume));
+  }
+  if (signal == 0) say_next(next_after(session, options.json, points));
+  const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
+  return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+const Subcommand run_subcommand(
+    "run", Wing::kAllocator,
+    "measure chosen points, allocators x sizes x touched fractions; or a loop of calloc beside malloc", kRunExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<RunOptions>();
+      options->measure.add_allocators(arguments);
+      options->measure.add_folder(arguments);
+      options->measure.add_axes(arguments);
+      options->measure.add_audit_only(arguments);
+      options->measure.add_huge_pages(arguments);
+      options->measure.add_fleet(arguments);
+      add_plot_option(arguments, options->plot, "time against size");
+      arguments.flag(
+          "--full", options->full,
+          "of a case that forks, time as many operations as of others: minutes; 8 without it, and rougher medians");
+      add_loop(arguments, *options);
+      return [options] { return run(*options); };
+    });
+
+}  // namespace
+}  // namespace zerotax::study

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/nearest.h"
+#include "base/printable.h"
+#include "base/size.h"
+#include "cli/common_options.h"
+#include "cli/measure_options.h"
+#include "cli/next_step.h"
+#include "cli/plot_option.h"
+#include "cli/subcommand.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "files/results.h"
+#include "os/print.h"
+#include "run/allocators.h"
+#include "run/fleet/job_folder.h"
+#include "run/interrupt.h"
+#include "run/make_plan.h"
+#include "thresholds/document.h"
+#include "thresholds/table.h"
+
+namespace zerotax::thresholds {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax thresholds --allocator glibc --allocator largecache\n"
+    "  zerotax thresholds --allocator jemalloc --touch 1 --thread main --from 1MiB --to 16MiB --grid 8\n"
+    "  zerotax thresholds --case refill_loop\n"
+    "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n"
+    "  zerotax thresholds --on slurm --out /shared/thresholds\n"
+    "  zerotax thresholds --read old.json --json thresholds.json --plot\n";
+
+struct Options {
+  MeasureOptions measure;
+  std::string case_name = kPlainCase;
+  std::string from = "16KiB";
+  std::string to = "2GiB";
+  unsigned grid = 2;
+  std::string read;
+  std::string json;
+  bool plot = false;
+  std::vector<Argument> range;  ///< --from, --to and --grid
+
+  /// What is not given depends on the case. Throws UsageError for a case whose thresholds cannot be searched.
+  void take_defaults() {
+    if (case_name == kPlainCase) return;
+    check_word("--case", case_name, {kPlainCase, kRefillCase});
+    if (!range[0].given()) from = fmt::format("{}KiB", kRefillFrom / kKiB);
+    if (!range[1].given()) to = fmt::format("{}MiB", kRefillTo / kMiB);
+    if (!range[2].given()) grid = kRefillPerOctave;
+    if (measure.touches.empty()) measure.touches = {1};
+    if (measure.threads.empty()) measure.threads = {kUsualThread};
+  }
+};
+
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options) {
+  check_outputs({{"--json", options.json}}, {{"--read", options.read}});
+  const Thresholds read =
+      read_thresholds(read_document(options.read, "thresholds", "give a file of zerotax thresholds --json"));
+  if (!read.is_plain()) {
+    throw UsageError(fmt::format("{} holds another case: a map is drawn of {} only", options.read, kPlainCase),
+                     fmt::format("give a file of {}", kPlainCase));
+  }
+  if (!options.json.empty()) write_file(options.json, json_text(thresholds_json(read)));
+  if (options.json != "-") {
+    print_lines(stdout, thresholds_text(read.lanes) + "\n" + printable(map_of(read).sentence) + "\n");
+    if (options.plot) print_lines(stdout, "\n" + thresholds_plot(read, plot_style()));
+  }
+  return ExitStatus::kDone;
+}
+
+/// In a new folder, or in that of an earlier search of the same lanes, which then continues.
+int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const std::string& folder) {
+  constexpr const char* kName = "thresholds";
+  std::error_code failure;
+  const bool is_used = std::filesystem::exists(folder, failure) && !std::filesystem::is_empty(folder, failure);
+  if (is_used && !fleet::JobFolder(folder, kName).read_plan()) {
+    throw UsageError(fmt::format("the folder {} is not empty", folder), "give --out a new folder");
+  }
+  return session.run({}, place, {folder, kName});
+}
+
+ExitStatus thresholds(Options options) {
+  options.measure.check();
+  if (!options.read.empty()) return judge_again(options);
+  options.take_defaults();
+  const fleet::Place place = options.measure.fleet.place();
+  if (!place.slurm && !options.measure.out.empty()) {
+    throw UsageError("--out has no effect without --on slurm", "add --on slurm, or write the thresholds by --json");
+  }
+  const std::uint64_t from = parse_size(options.from);
+  const std::uint64_t to = parse_size(options.to);
+  if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "swap them");
+  if (options.grid < 1 || options.grid > 1024) {
+    throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 1024 sizes per octave");
+  }
+  check_outputs({{"--json", options.json}}, library_inputs(options.measure.allocators));
+  PlanAxes axes{{options.case_name}, {from, to}, options.measure.touches, options.measure.threads};
+  if (axes.touches.empty()) axes.touches = {0, 0.01, 1};
+  if (axes.threads.empty()) axes.threads = {kUsualThread};
+  check_axes(axes);
+  Plan plan;
+  plan.timeout_s = options.measure.timeout_s;
+  plan.allocators = resolve_allocators(options.measure.allocators, options.measure.env);
+
+  const std::string folder = options.measure.out.empty() ? default_results_path() : options.measure.out;
+  ThresholdSession session(std::move(plan), {from, to, options.grid, axes.touches, axes.threads, options.case_name});
+  const int signal = place.slurm ? search_on_slurm(session, place, folder) : session.run();
+  if (signal != 0) {
+    say_interrupted("showing only finished searches" +
+                    (place.slurm ? fmt::format("; resume with the same command and --out {}", folder) : ""));
+  }
+  const Thresholds found = session.result();
+  const std::string json = json_text(thresholds_json(found));
+  if (place.slurm) write_file(folder + "/thresholds.json", json);
+  if (!options.json.empty()) write_file(options.json, json);
+  if (options.json != "-") {
+    std::size_t probes = 0;
+    for (const ThresholdLane& lane : found.lanes) probes += lane.searched ? lane.found.probes : 0;
+    print_lines(stdout, thresholds_text(found.lanes));
+    print_text("\n{} probes, each in a process of its own\n", probes);
+    if (options.plot) print_lines(stdout, "\n" + thresholds_plot(found, plot_style()));
+  }
+  say_next(next_step(found, options.measure.allocators));
+  const bool failed = std::any_of(found.lanes.begin(), found.lanes.end(),
+                                  [](const ThresholdLane& lane) { return !failure_of(lane).empty(); });
+  return failed ? ExitStatus::kFinding : ExitStatus::kDone;
+}
+
+const Subcommand command(
+    "thresholds", Wing::kAllocator, "find every size at which an allocator changes behaviour, to the byte", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      options->measure.add_allocators(arguments);
+      options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1");
+      add_case(arguments, options->case_name,
+               "calloc_loop, or refill_loop: where an allocator starts or stops returning memory that was freed "
+               "together, 8KiB to 4MiB, 1 size per octave, all touched");
+      options->range = {
+          add_from(arguments, options->from), add_to(arguments, options->to),
+          add_grid(arguments, options->grid, "a change that is undone before the next of these sizes is missed")};
+      add_read(arguments, options->read);
+      arguments.option("--out", options->measure.out, "with --on slurm: folder of the job, which every node must see")
+          .path();
+      options->measure.add_fleet(arguments);
+      add_plot_option(arguments, options->plot, "a map of what calloc does at each size");
+      add_json(arguments, options->json);
+      return [options, arguments] {
+        arguments.refuse_measuring();
+        return thresholds(*options);
+      };
+    });
+
+}  // namespace
+}  // namespace zerotax::thresholds

@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "cli/common_options.h"
+#include "cli/next_step.h"
+#include "cli/subcommand.h"
+#include "cow/document.h"
+#include "cow/lines.h"
+#include "cow/run.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "observe/running_process.h"
+#include "os/environment.h"
+#include "os/page.h"
+#include "os/print.h"
+#include "os/terminal.h"
+#include "os/utc.h"
+#include "run/figures.h"
+#include "run/program_launch.h"
+
+namespace zerotax::cow {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax cow -- ./snapshotting-server\n"
+    "  zerotax cow --pid 4711 --interval 0.5 --seconds 10\n"
+    "  zerotax cow --faults faults.jsonl -- ./server\n"
+    "  zerotax cow --first-child --json cow.json -- ruby bigarray.rb\n"
+    "  zerotax cow --stacks -- python3.12 -X perf bigarray.py\n"
+    "Root sees every fault; an ordinary user sees the user-mode faults of their own programs. With a command, the exit "
+    "status is the program's own (128 + N if signal N ended it).\n";
+
+struct Options {
+  pid_t pid = 0;
+  double interval = 1;
+  bool first_child = false;
+  bool stacks = false;
+  bool every_fault = false;
+  double seconds = 0;
+  bool has_seconds = false;
+  std::string name;
+  std::string json;
+  std::string faults;
+  std::string svg;
+  std::string buffer;
+  std::string read;
+  bool has_pid = false;
+  bool has_name = false;
+};
+
+/// Live lines: on a terminal the current interval is redrawn in place until it is complete.
+class LiveLines {
+ public:
+  /// `interval`: seconds.
+  LiveLines(std::FILE* to, double interval) : to_(to), terminal_(can_erase(to)), tenths_(interval < 1) {}
+
+  [[nodiscard]] bool terminal() const { return terminal_; }
+  void show(const FaultInterval& interval, bool complete) {
+    // A line that the terminal wraps could not be redrawn in place.
+    const std::size_t columns = terminal_ ? terminal_columns(to_) : 0;
+    std::string text = lines_++ == 0 ? cow_heading(columns) : "";
+    if (drawn_ > 0) erase_lines(to_, drawn_);  // the lines that were drawn last
+    const std::string rows = cow_lines(interval, tenths_, columns);
+    drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
+    // A thread that watches a program draws these lines: if they cannot be written, neither can the summary.
+    if (!try_to_print(to_, text + rows) || std::fflush(to_) != 0) failed_ = true;
+  }
+  /// Whether a line could not be written.
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  std::FILE* to_;
+  bool terminal_;
+  bool tenths_;
+  std::size_t lines_ = 0;
+  std::ptrdiff_t drawn_ = 0;
+  std::atomic<bool> failed_ = false;
+};
+
+std::size_t buffer_bytes(const std::string& word) {
+  if (word.empty()) return 0;
+  const std::uint64_t bytes = parse_size(word);
+  if (bytes < page_bytes() || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
+    throw UsageError(fmt::format("invalid --buffer '{}'", word),
+                     fmt::format("give a power of two, {}KiB to 1GiB", page_bytes() / kKiB));
+  }
+  return bytes;
+}
+
+void check(const Options& options, const std::vector<std::string>& words) {
+  if (options.has_pid == !words.empty()) {
+    throw UsageError(
+        words.empty() ? "neither a process nor a command is given" : "both a process and a command are given",
+        "give either --pid PID or a command after --, as in zerotax cow -- ./server");
+  }
+  if (options.has_pid) check_process(options.pid);
+  if (!(options.interval >= 0.05) || options.interval > 3600) {
+    throw UsageError(fmt::format("invalid --interval {:g}", options.interval), "give 0.05 to 3600 seconds");
+  }
+  if (options.has_seconds && !options.has_pid) {
+    throw UsageError("--seconds without --pid", "a command is watched to its end; end it by timeout(1)");
+  }
+  if (options.has_seconds && !(options.seconds > 0)) {
+    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0");
+  }
+  if (options.first_child && options.has_name) {
+    throw UsageError("--first-child and --comm cannot be combined", "leave one of them out");
+  }
+  buffer_bytes(options.buffer);
+  check_outputs({{"--faults", options.faults}, {"--json", options.json}, {"--svg", options.svg}}, program_input(words));
+  if (!options.svg.empty()) draw_svg("cow", "");
+}
+
+/// Throws UsageError if some faults could not be written to the file of --faults.
+void check_log(const FaultData& data) {
+  if (!data.log || data.log->not_written == 0) return;
+  throw UsageError(fmt::format("{} of {} were not written to {}: {}", data.log->not_written,
+                               format_counted(data.log->not_written + data.log->written, "fault"),
+                               data.log->path == "-" ? "standard output" : data.log->path, data.log->problem),
+                   "give a regular file on a disk with free space, or a reader that keeps up until the end");
+}
+
+/// The document first: what cannot be printed or drawn loses nothing.
+void show(const Options& options, const Cow& cow, const std::function<void()>& print) {
+  const std::string document = json_text(cow_json(cow));
+  if (!options.json.empty()) write_file(options.json, document);
+  print();
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", document));
+}
+
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options, const std::vector<std::string>& words) {
+  if (!words.empty() || !options.faults.empty()) {
+    throw UsageError("--read measures nothing", "leave out --faults and the command");
+  }
+  check_outputs({{"--json", options.json}, {"--svg", options.svg}}, {{"--read", options.read}});
+  Cow cow = read_cow(read_document(options.read, "cow", "give a file of zerotax cow --json"));
+  static_cast<Verdict&>(cow) = cow_verdict(cow);
+  show(options, cow, [&] {
+    if (options.json != "-") print_lines(stdout, cow_text(cow));
+  });
+  return ExitStatus::kDone;
+}
+
+ExitStatus watch(const Options& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
+  if (!options.read.empty()) return judge_again(options, words);
+  check(options, words);
+  CowSubject subject;
+  subject.command = words;
+  subject.counted = options.first_child ? "first child" : options.has_name ? "name " + options.name : "all";
+  subject.interval_s = options.interval;
+  subject.started = utc_now();
+  // Standard output is the program's, or that of --json - or --faults -.
+  std::FILE* to = words.empty() && options.json != "-" && options.faults != "-" ? stdout : stderr;
+  LiveLines live(to, options.interval);
+  FaultTracerOptions how;
+  how.interval_s = options.interval;
+  how.first_child = options.first_child;
+  how.stacks = options.stacks;
+  // The file of --faults is to have each.
+  how.sample = !options.every_fault && options.faults.empty();
+  how.name_prefix = options.name;
+  how.faults_file = options.faults;
+  how.buffer_bytes = buffer_bytes(options.buffer);
+  how.while_running = live.terminal();
+  how.tell = [&](const FaultInterval& interval, bool complete) { live.show(interval, complete); };
+  const CowRun run = words.empty() ? cow_process(options.pid, how, options.has_seconds ? options.seconds : 0,
+                                                 [&] { return live.failed(); })
+                                   : cow_command(words, how);
+  subject.pid = run.pid;
+  subject.wall_s = run.wall_s;
+  subject.exit_status = run.exit_status;
+  subject.minor_faults = run.minor_faults;
+  Cow cow = cow_result(subject, run.data, describe_environment());
+  static_cast<Verdict&>(cow) = cow_verdict(cow);
+  show(options, cow, [&] { print_lines(to, "\n" + cow_text(cow)); });
+  check_log(run.data);
+  say_next(next_step(cow));
+  return static_cast<ExitStatus>(run.exit_status);
+}
+
+const Subcommand command(
+    "cow", Wing::kKernel, "watch copy-on-write live (cow -- COMMAND ..., or cow --pid PID): who copies which pages",
+    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<Options>();
+      const Argument pid =
+          arguments.option("-p,--pid", options->pid, "watch this process and its descendants").shown_as("PID");
+      arguments.option("--interval", options->interval, "seconds between lines").shown_as("SECONDS").with_default();
+      const Argument seconds =
+          arguments.option("--seconds", options->seconds, "with --pid: stop after this long").shown_as("SECONDS");
+      arguments.flag("--every-fault", options->every_fault,
+                     "record each fault, however many: exact, and the program takes twice as long for each");
+      arguments.flag("--first-child", options->first_child, "count only the first forked process");
+      arguments.flag("--stacks", options->stacks,
+                     "take the stack with each fault, and name the script's functions that took them");
+      const Argument name =
+          arguments.option("--comm", options->name, "count only processes whose name starts with this word")
+              .shown_as("NAME")
+              .word();
+      add_read(arguments, options->read);
+      add_json(arguments, options->json);
+      arguments
+          .option("--faults", options->faults,
+                  "write one line of JSON per fault to this file; to a pipe or -, as faults happen")
+          .path();
+      arguments.option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file").path();
+      arguments
+          .option("--buffer", options->buffer,
+                  "kernel buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
+          .shown_as("SIZE")
+          .word();
+      return [options, pid, name, seconds, arguments] {
+        arguments.refuse_measuring();
+        options->has_seconds = seconds.given();
+        options->has_pid = pid.given();
+        options->has_name = name.given();
+        return watch(*options);
+      };
+    });
+
+}  // namespace
+}  // namespace zerotax::cow

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "cli/common_options.h"
+#include "cli/subcommand.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "fork/document.h"
+#include "fork/study.h"
+#include "os/environment.h"
+#include "os/print.h"
+#include "os/utc.h"
+#include "run/interrupt.h"
+
+namespace zerotax::fork {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax fork                                  the answer in about a minute\n"
+    "  zerotax fork --full                           processes of up to 8 GiB, narrower intervals: six minutes\n"
+    "  zerotax fork --json fork.json && /usr/bin/python3 plots/fork.py fork.json\n"
+    "  zerotax fork --read old.json --json fork.json\n";
+
+struct Options {
+  bool full = false;
+  std::string to = "1GiB";
+  int rounds = 3;
+  double seconds = 0.5;
+  std::string read;
+  std::string json;
+};
+
+ForkPlan plan_of(const Options& options) {
+  ForkPlan plan;
+  plan.full = options.full;
+  plan.most_bytes = parse_size(options.to);
+  if (plan.most_bytes < kMiB || plan.most_bytes > 1024 * kGiB) {
+    throw UsageError(fmt::format("invalid --to '{}'", options.to), "give 1MiB to 1024GiB");
+  }
+  if (options.rounds < 1 || options.rounds > 1000) {
+    throw UsageError(fmt::format("invalid --rounds {}", options.rounds), "give a number from 1 to 1000");
+  }
+  if (!(options.seconds >= 0) || options.seconds > 3600) {
+    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give 0 (no sampling) to 3600");
+  }
+  plan.rounds = static_cast<unsigned>(options.rounds);
+  plan.seconds = options.seconds;
+  plan.sections = options.seconds > 0;
+  return plan;
+}
+
+void write_and_print(const Options& options, const Fork& fork) {
+  if (!options.json.empty()) write_file(options.json, json_text(fork_json(fork)));
+  if (options.json != "-") print_lines(stdout, fork_text(fork));
+}
+
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options) {
+  check_outputs({{"--json", options.json}}, {{"--read", options.read}});
+  Fork fork = read_fork(read_document(options.read, "fork", "give a file of zerotax fork --json"));
+  add_verdict(fork);
+  write_and_print(options, fork);
+  return ExitStatus::kDone;
+}
+
+ExitStatus measure(const Options& options) {
+  if (!options.read.empty()) return judge_again(options);
+  const ForkPlan plan = plan_of(options);
+  check_outputs({{"--json", options.json}});
+  const std::string started = utc_now();
+  const Json environment = describe_environment();
+  const ForkData data = study_fork(plan);
+  Fork fork = fork_result(data, environment, started);
+  add_verdict(fork);
+  write_and_print(options, fork);
+  if (!data.complete) say_interrupted();
+  return ExitStatus::kDone;
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  arguments.flag("--full", options->full,
+                 "measure more processes; where they are not given, --to is 8GiB, --rounds 5 and --seconds 3");
+  const Argument to = add_to(arguments, options->to, "populated memory of the largest process that forks");
+  arguments.formerly("--most", "--to");
+  const Argument rounds = add_rounds(arguments, options->rounds, "").with_default();
+  const Argument seconds = arguments
+                               .option("--seconds", options->seconds,
+                                       "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
+                               .shown_as("SECONDS")
+                               .with_default();
+  add_read(arguments, options->read);
+  add_json(arguments, options->json);
+  return [options, arguments, to, rounds, seconds] {
+    arguments.refuse_measuring();
+    if (options->full && !to.given()) options->to = "8GiB";
+    if (options->full && !rounds.given()) options->rounds = kUsualRounds;
+    if (options->full && !seconds.given()) options->seconds = 3;
+    return measure(*options);
+  };
+}
+
+const Subcommand command("fork", Wing::kKernel,
+                         "measure what fork costs here, by section of the kernel and by what the process has",
+                         kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::fork

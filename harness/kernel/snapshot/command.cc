@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+#include "base/size.h"
+#include "base/wrap.h"
+#include "cli/common_options.h"
+#include "cli/measure_options.h"
+#include "cli/plot_option.h"
+#include "cli/subcommand.h"
+#include "files/document.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "os/environment.h"
+#include "os/print.h"
+#include "os/utc.h"
+#include "run/allocators.h"
+#include "run/figures.h"
+#include "run/interrupt.h"
+#include "snapshot/cpu_time.h"
+#include "snapshot/document.h"
+#include "snapshot/options.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax snapshot\n"
+    "  zerotax snapshot --size 256MiB --alternative none --alternative fork --alternative uffd_wp\n"
+    "  zerotax snapshot --allocator mine=./libmine.so --json snapshot.json --svg snapshot.svg\n"
+    "  zerotax snapshot --size 64MiB --hold 0.5\n"
+    "  zerotax snapshot --size 256MiB --remedies    # for the faults after the child's end\n"
+    "  zerotax snapshot --published                 # 28 writers that start after the fork\n"
+    "  zerotax snapshot --sweep writers=1,4,28 --sweep size=64MiB,1GiB --json sweep.json --plot\n"
+    "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
+
+SnapshotPlan plan_of(const Options& options) {
+  SnapshotPlan plan = sized_plan(options);
+  check_snapshot(plan.parameters);
+  std::vector<std::string> names = options.alternatives;
+  if (options.remedies) {
+    const std::vector<std::string> more = remedy_names();
+    names.insert(names.begin(), more.begin(), more.end());
+  }
+  if (options.published) {
+    const std::vector<std::string> more = published_names();
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  plan.alternatives = chosen_alternatives(names);
+  for (const SnapshotAlternative& each : plan.alternatives) check_snapshot(plan.parameters_of(each));
+  plan.allocators = allocators_of(options);
+  return plan;
+}
+
+/// Tables, and the figure where it was asked for. Whether anything failed is the exit status.
+ExitStatus show(const Snapshot& snapshot, const Options& options) {
+  const std::string document = json_text(snapshot_json(snapshot));
+  const std::string& file = options.measure.json;
+  if (!file.empty()) write_file(file, document);
+  if (file != "-") print_lines(stdout, snapshot_table(snapshot) + snapshot_answers(snapshot));
+  for (const OrNull<std::string>& warning : {snapshot.contradiction, snapshot.loss}) {
+    if (warning) try_to_print(stderr, wrap(*warning, "! ", "  "));
+  }
+  if (options.plot && file != "-") print_lines(stdout, cpu_time_plots(snapshot, plot_style()));
+  if (!options.svg.empty()) {
+    try {
+      write_file(options.svg, draw_svg("fork_snapshot", document));
+    } catch (const MachineError& failure) {
+      print_text(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
+    }
+  }
+  return exit_status_of(snapshot.results);
+}
+
+/// What an earlier version wrote, with what this one says of it.
+ExitStatus judge_again(const Options& options) {
+  check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, {{"--read", options.read}});
+  Snapshot snapshot = read_snapshot(read_document(options.read, "snapshot", "give a file of zerotax snapshot --json"));
+  add_verdict(snapshot);
+  return show(snapshot, options);
+}
+
+ExitStatus run(const Options& options) {
+  if (!options.sweep.empty()) return run_sweep_command(options);
+  if (!options.read.empty()) return judge_again(options);
+  if (options.remedies && options.published) {
+    throw UsageError("--remedies and --published start their writers at different times",
+                     "measure one after the other");
+  }
+  options.measure.check();
+  check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
+  const SnapshotPlan plan = plan_of(options);
+  const std::string started = utc_now();
+  const Json environment = describe_environment();
+  SnapshotRuns runs(plan);
+  const bool complete =
+      run_snapshots(plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return runs.take(step, taken); });
+  Snapshot snapshot = runs.result(complete);
+  snapshot.started = started;
+  snapshot.command = Subcommand::command_line;
+  snapshot.environment = environment;
+  add_verdict(snapshot);
+  if (!complete) say_interrupted();
+  return show(snapshot, options);
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  const unsigned cpus = std::clamp(std::thread::hardware_concurrency(), 1U, 64U);
+  SnapshotParameters& parameters = options->plan.parameters;
+  parameters.writers = cpus;
+  parameters.checkpointers = std::max(1U, cpus / 4);
+  add_size(arguments, options->size, "an array");
+  arguments.formerly("--array", "--size");
+  arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").shown_as("SIZE").with_default();
+  const Argument writers =
+      arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
+  const Argument checkpointers = arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it")
+                                     .shown_as("N")
+                                     .with_default();
+  const Argument passes = arguments.option("--passes", parameters.passes, "number of times the writers write the array")
+                              .shown_as("N")
+                              .with_default();
+  const Argument hold =
+      arguments
+          .option("--hold", options->hold,
+                  "hold the writers until this share of the array is copied, and copy the rest after they end "
+                  "(1: until the child ends); makes counts exact and times meaningless")
+          .shown_as("SHARE")
+          .in_range(0.0, 1.0);
+  arguments
+      .option("--alternative", options->alternatives,
+              "way to take the snapshot (repeatable; default: all but those on request; an unknown name lists them)")
+      .shown_as("NAME")
+      .completed_by(alternative_names)
+      .repeatable();
+  arguments.flag("--remedies", options->remedies,
+                 "measure what can be done about the writers' faults after the child's end, beside fork and "
+                 "fork_munmap");
+  arguments.flag(
+      "--published", options->published,
+      fmt::format("measure the published program: fork, and then {} writers (or --writers), {} checkpointers, "
+                  "{} pass; private destination",
+                  kPublishedWriters, kPublishedCheckpointers, kPublishedPasses));
+  arguments
+      .option("--sweep", options->sweep,
+              "measure each combination of the values of several axes (writers, checkpointers, size, batch, "
+              "placement), or of the "
+              "'usual' ones (repeatable; default alternatives: published, published_fixed)")
+      .shown_as("AXIS=A,B")
+      .word()
+      .repeatable();
+  options->plan.repeat = kUsualRounds;
+  add_rounds(arguments, options->plan.repeat, "").in_range(1, 1000).with_default();
+  arguments.formerly("--repeat", "--rounds");
+  options->measure.add_allocators(arguments, "glibc");
+  add_read(arguments, options->read);
+  add_json(arguments, options->measure.json);
+  add_plot_option(arguments, options->plot, "CPU time over time, in user mode and in the kernel,");
+  arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
+  return [=] {
+    if (options->sweep.empty()) arguments.refuse_measuring();
+    SnapshotParameters& given = options->plan.parameters;
+    if (hold.given()) given.hold = options->hold;
+    SnapshotParameters& published = options->plan.published;
+    published.writers = writers.given() ? given.writers : kPublishedWriters;
+    published.checkpointers = checkpointers.given() ? given.checkpointers : kPublishedCheckpointers;
+    published.passes = passes.given() ? given.passes : kPublishedPasses;
+    published.sizes = kPublishedSizes;
+    return run(*options);
+  };
+}
+
+const Subcommand command("snapshot", Wing::kKernel,
+                         "take a snapshot of memory while threads write to it, by fork and by alternatives", kExamples,
+                         configure);
+
+}  // namespace
+
+SnapshotPlan sized_plan(const Options& options) {
+  SnapshotPlan plan = options.plan;
+  plan.timeout_s = options.measure.timeout_s;
+  plan.parameters.array_bytes = plan.published.array_bytes = parse_size(options.size);
+  plan.parameters.batch_bytes = plan.published.batch_bytes = parse_size(options.batch);
+  plan.published.hold = plan.parameters.hold;
+  return plan;
+}
+
+std::vector<Allocator> allocators_of(const Options& options) {
+  const auto& words = options.measure.allocators;
+  return resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
+}
+
+}  // namespace zerotax::snapshot

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "base/size.h"
+#include "base/units.h"
+#include "cli/common_options.h"
+#include "cli/subcommand.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "observe/flame_graph.h"
+#include "observe/running_process.h"
+#include "os/environment.h"
+#include "os/print.h"
+#include "os/utc.h"
+#include "profile/attach.h"
+#include "profile/document.h"
+#include "profile/run.h"
+#include "profile/seen.h"
+#include "profile/table.h"
+#include "run/allocators.h"
+#include "run/make_plan.h"
+#include "run/program_launch.h"
+
+namespace zerotax::profile {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax profile --allocator largecache --size 100MiB\n"
+    "  zerotax profile --allocator glibc --size 20MiB --touch 1 --seconds 5 --folded stacks.txt\n"
+    "  zerotax profile -- python3 -c 'for i in range(50): bytearray(10**8)'\n"
+    "  zerotax profile --allocator mimalloc --json profile.json -- ./service\n"
+    "  zerotax profile --pid 4711 --seconds 10           # a running process, on the CPU\n"
+    "  zerotax profile --pid 4711 --wall                 # its blocked threads, too\n"
+    "With a command, the exit status is the program's own (128 + N if signal N ended it), but 3 if less than half of "
+    "its CPU time could be sampled. Ctrl-C ends --pid early and keeps what was sampled.\n";
+
+struct Options {
+  std::string allocator;
+  std::vector<std::string> env;
+  std::string case_name = "calloc_loop";
+  std::string size = kUsualSize;
+  double touch = 0;
+  std::string thread = kUsualThread;
+  double seconds = 0;
+  bool wall = false;
+  bool by_thread = false;
+  pid_t pid = 0;
+  bool has_pid = false;
+  bool has_seconds = false;
+  unsigned hz = 997;
+  double least = 1;
+  std::string text;
+  std::string json;
+  std::string folded;
+  std::string svg;
+  std::vector<Argument> of_case;
+  std::vector<Argument> of_start;  ///< of what we start ourselves
+};
+
+constexpr double kCaseSeconds = 2;
+constexpr double kProcessSeconds = 10;
+
+void refuse_with(const std::vector<Argument>& arguments, const char* where, const char* but) {
+  for (const Argument& option : arguments) {
+    if (!option.given()) continue;
+    throw UsageError(fmt::format("{} applies only to {}, but {} is given", option.name(), where, but),
+                     "leave one of them out");
+  }
+}
+
+void check(const Options& options, const std::vector<std::string>& words) {
+  if (options.hz < 1 || options.hz > 20'000) {
+    throw UsageError(fmt::format("invalid --hz {}", options.hz), "give 1 to 20000 samples a second");
+  }
+  if (options.has_seconds && (!(options.seconds > 0) || options.seconds > 3600)) {
+    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 3600");
+  }
+  if (!(options.least >= 0) || options.least > 100) {
+    throw UsageError(fmt::format("invalid --least {:g}", options.least), "give a percentage, 0 to 100");
+  }
+  if (options.has_pid && !words.empty()) {
+    throw UsageError("both a process and a command are given", "leave one of them out");
+  }
+  if (options.has_pid) {
+    refuse_with(options.of_case, "a case", "--pid");
+    refuse_with(options.of_start, "what zerotax starts", "--pid");
+    check_process(options.pid);
+  }
+  if (!words.empty()) {
+    refuse_with(options.of_case, "a case", "a command");
+    if (options.has_seconds) {
+      throw UsageError("--seconds applies only to a case or --pid, but a command is given", "leave one of them out");
+    }
+  }
+  std::vector<NamedPath> inputs = program_input(words);
+  for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
+  check_outputs(
+      {{"--text", options.text}, {"--json", options.json}, {"--folded", options.folded}, {"--svg", options.svg}},
+      inputs);
+}
+
+ProfileOptions sampling(const Options& options) { return {options.hz, options.wall, options.by_thread}; }
+
+ProfiledRun profile_program(const Options& options, const std::vector<std::string>& words, ProfileSubject& subject) {
+  subject.command = words;
+  ProfileOptions how = sampling(options);
+  how.by_thread = options.wall || options.by_thread;
+  return profile_command(words, resolve_program_allocator(options.allocator, options.env), how);
+}
+
+ProfiledRun profile_running(const Options& options, ProfileSubject& subject) {
+  subject.command = {"--pid", fmt::format("{}", options.pid)};
+  return profile_process(options.pid, options.has_seconds ? options.seconds : kProcessSeconds, sampling(options));
+}
+
+ProfiledRun profile_case(const Options& options, ProfileSubject& subject) {
+  const std::uint64_t size = parse_size(options.size);
+  check_axes({{options.case_name}, {size}, {options.touch}, {options.thread}});
+  const std::string name = options.allocator.empty() ? "glibc" : options.allocator;
+  const Allocator allocator = resolve_allocators({name}, options.env).front();
+  subject.command = {options.case_name, allocator.name, format_size(size), fmt::format("touch {:g}", options.touch),
+                     options.thread};
+  const PointSpec point{0, options.case_name, size, options.touch, options.thread, {}};
+  return profile_point(allocator, point, options.has_seconds ? options.seconds : kCaseSeconds, sampling(options));
+}
+
+std::string flame_graph(const ProfileSubject& subject, const ProfileData& data) {
+  const FlameGraphWords words{fmt::format("{}", fmt::join(subject.command, " ")),
+                              subject.wall ? "time of all threads by sampling" : "CPU time by sampling", true};
+  return flame_graph_svg(folded_stacks(data, 1'000'000'000 / subject.hz), words);
+}
+
+ExitStatus profile(const Options& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
+  check(options, words);
+  ProfileSubject subject;
+  subject.hz = options.hz;
+  subject.wall = options.wall;
+  subject.started = utc_now();
+  const ProfiledRun run = options.has_pid ? profile_running(options, subject)
+                          : words.empty() ? profile_case(options, subject)
+                                          : profile_program(options, words, subject);
+  subject.process = run.process;
+  subject.wall_s = run.wall_s;
+  subject.user_s = run.user_s;
+  subject.system_s = run.system_s;
+  subject.faults = run.faults;
+  subject.exit_status = run.exit_status;
+  const Profile found = profile_result(subject, run.data, describe_environment());
+  if (!options.json.empty()) write_file(options.json, json_text(profile_json(found)));
+  // A picture of the smaller part would mislead as a tree of it does.
+  const bool misleads = is_mostly_unseen(found);
+  if (!options.folded.empty() && !misleads) write_file(options.folded, folded_text(folded_stacks(run.data)));
+  if (!options.svg.empty() && !misleads) write_file(options.svg, flame_graph(subject, run.data));
+  const std::string text = profile_text(found, 80, options.least / 100);
+  if (!options.text.empty()) {
+    write_file(options.text, text);
+  } else if (words.empty()) {
+    if (options.json != "-" && options.folded != "-") print_lines(stdout, text);
+  } else {
+    print_lines(stderr, text);  // standard output belongs to the program
+  }
+  return misleads ? ExitStatus::kMachine : static_cast<ExitStatus>(run.exit_status);
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  options->of_start = {
+      add_allocator(arguments, options->allocator, "glibc for a case, a command's own"),
+      add_env(arguments, options->env),
+  };
+  options->of_case = {
+      add_case(arguments, options->case_name, "where no command is given"),
+      add_size(arguments, options->size),
+      add_touch(arguments, options->touch),
+      add_thread(arguments, options->thread),
+  };
+  const Argument pid =
+      arguments.option("-p,--pid", options->pid, "sample this running process and its descendants; it is not stopped")
+          .shown_as("PID");
+  const Argument seconds = arguments
+                               .option("--seconds", options->seconds,
+                                       "seconds to repeat the case for (default: 2), or to sample --pid (default: 10)")
+                               .shown_as("SECONDS");
+  arguments.flag("--wall", options->wall,
+                 "sample every thread, running or blocked, by the clock on the wall, not by CPU time");
+  arguments.flag("--by-thread", options->by_thread,
+                 "a call tree for each thread (always with --pid, or --wall and a "
+                 "command)");
+  arguments.formerly("--threads", "--by-thread");
+  arguments.option("--hz", options->hz, "samples per second of CPU time (--wall: of each thread's time)")
+      .shown_as("N")
+      .with_default();
+  arguments.option("--least", options->least, "leave out branches of the call tree below this percentage")
+      .shown_as("PERCENT")
+      .with_default();
+  add_text(arguments, options->text, "stdout for a case, stderr for a command");
+  arguments.formerly("--out", "--text");
+  add_json(arguments, options->json);
+  arguments.option("--folded", options->folded, "write the stacks as flame graph tools read them").path();
+  arguments.option("--svg", options->svg, "draw a flame graph of CPU time to this file").path();
+  return [options, pid, seconds] {
+    options->has_pid = pid.given();
+    options->has_seconds = seconds.given();
+    return profile(*options);
+  };
+}
+
+const Subcommand command(
+    "profile", Wing::kProgram,
+    "sample a case, a program (profile -- COMMAND ...) or a process (--pid) to see where its time goes", kExamples,
+    configure);
+
+}  // namespace
+}  // namespace zerotax::profile

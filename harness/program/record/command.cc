@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/one_line.h"
+#include "base/printable.h"
+#include "base/size.h"
+#include "cli/common_options.h"
+#include "cli/next_step.h"
+#include "cli/subcommand.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "observe/flame_graph.h"
+#include "os/print.h"
+#include "os/program_file.h"
+#include "os/utc.h"
+#include "record/calls/recording.h"
+#include "record/document.h"
+#include "record/outside/result.h"
+#include "record/outside/scope.h"
+#include "record/outside/watch.h"
+#include "record/pprof.h"
+#include "record/run.h"
+#include "record/site_stacks.h"
+#include "run/program_launch.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax record -- ./service --port 8080\n"
+    "  zerotax record --json record.json -- python3 -c 'bytearray(10**8)'\n"
+    "  zerotax record --allocator mimalloc -- ./service\n"
+    "  zerotax record --svg redundant.svg --folded redundant.folded -- make\n"
+    "  zerotax record --calls service.calls -- ./service # for zerotax replay\n"
+    "  zerotax record --pid 4711 --seconds 5             # a running process\n"
+    "  zerotax record --cgroup /system.slice/redis.service --seconds 5\n"
+    "A running process, and a program that takes no library (static, Go, musl), are recorded from outside: counted and "
+    "sampled, never stopped. Ctrl-C ends that early and keeps what was recorded. The exit status is the program's own "
+    "(128 + N if signal N ended it); 2 if it cannot be recorded.\n";
+
+constexpr double kProcessSeconds = 10;
+
+struct RecordOptions {
+  std::string allocator;
+  std::vector<std::string> env;
+  std::string text;
+  std::string json;
+  std::string folded;
+  std::string svg;
+  std::string pprof;
+  std::string calls;
+  std::string calls_limit = "1GiB";
+  std::string weight = "redundant";
+  pid_t pid = 0;
+  std::string cgroup;
+  bool all = false;
+  bool sizes = false;
+  bool light = false;
+  double seconds = kProcessSeconds;
+  bool has_pid = false;
+  bool has_cgroup = false;
+  bool has_seconds = false;
+  bool has_weight = false;
+  bool has_calls_limit = false;
+};
+
+bool runs_already(const RecordOptions& options) { return options.has_pid || options.has_cgroup || options.all; }
+
+void check(const RecordOptions& options, const std::vector<std::string>& words) {
+  std::vector<std::string> targets;
+  if (options.has_pid) targets.emplace_back("a process");
+  if (options.has_cgroup) targets.emplace_back("a cgroup");
+  if (options.all) targets.emplace_back("--all");
+  if (!words.empty()) targets.emplace_back("a command");
+  if (targets.size() > 1) {
+    throw UsageError(fmt::format("both {} and {} are given", targets[0], targets[1]), "leave one of them out");
+  }
+  if (targets.empty()) {
+    throw UsageError("no command is given", "put it after --, as in zerotax record -- ./service --port 8080");
+  }
+  if (options.has_seconds && !runs_already(options)) {
+    throw UsageError("--seconds without --pid, --cgroup or --all",
+                     "a command is recorded to its end; end it by timeout(1)");
+  }
+  if (options.sizes && !options.has_pid && !options.has_cgroup) {
+    throw UsageError("--sizes without --pid or --cgroup", "start the program, and give its PID");
+  }
+  if (options.light && !runs_already(options)) {
+    throw UsageError("--light without --pid, --cgroup or --all",
+                     "leave it out: a command is recorded with its own library");
+  }
+  if (options.calls == "-") throw UsageError("--calls cannot go to standard output", "give it a path");
+  if (options.has_calls_limit && options.calls.empty()) {
+    throw UsageError("--calls-limit is given without --calls", "add --calls FILE, or leave it out");
+  }
+  if (!runs_already(options)) return;
+  const char* const target = options.has_pid ? "--pid" : options.has_cgroup ? "--cgroup" : "--all";
+  if (!options.calls.empty()) {
+    throw UsageError(fmt::format("--calls applies only to a command, but {} is given", target),
+                     "leave one of them out");
+  }
+  if (!options.allocator.empty() || !options.env.empty()) {
+    throw UsageError(fmt::format("--allocator and --env apply only to a command, but {} is given", target),
+                     "leave one of them out");
+  }
+}
+
+WatchScope scope_of(const RecordOptions& options) {
+  WatchScope scope = options.has_pid      ? WatchScope::of_process(options.pid)
+                     : options.has_cgroup ? WatchScope::of_cgroup(options.cgroup)
+                                          : WatchScope::of_all();
+  if (options.light) scope.make_light();
+  return scope;
+}
+
+/// From outside, sites are known of what the kernel zeroed, of what was to be returned to it, and of stores' time.
+StackWeight outside_weight(const RecordOptions& options) {
+  const StackWeight weight = parse_stack_weight(options.has_weight ? options.weight : "kernel");
+  if (weight != StackWeight::kRedundant && weight != StackWeight::kZeroed) return weight;
+  throw UsageError(fmt::format("--weight {} cannot be seen from outside the program", options.weight),
+                   "give --weight kernel, refilled, returned or ns");
+}
+
+FlameGraphWords graph_words(const Record& record, StackWeight weight) {
+  const std::string command = fmt::format("{}", fmt::join(record.command, " "));
+  constexpr std::size_t kLongest = 150;
+  return {stack_weight_title(weight), first_characters(printable(command), kLongest), weight == StackWeight::kTime};
+}
+
+void write(const RecordOptions& options, const Record& record, StackWeight weight) {
+  if (!options.json.empty()) write_file(options.json, json_text(record_json(record)));
+  const FoldedStacks stacks = fold_sites(record.sites, weight);
+  if (!options.folded.empty()) write_file(options.folded, folded_text(stacks));
+  if (!options.pprof.empty()) write_file(options.pprof, pprof_of(record, weight));
+  if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
+  if (options.text.empty()) {
+    print_lines(stderr, record_text(record));
+  } else {
+    write_file(options.text, record_text(record));
+  }
+  say_next(next_step(record));
+}
+
+/// `why`: it can only be watched from outside; of what runs already, not used.
+ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> scope,
+                       const std::vector<std::string>& words, const std::string& why) {
+  const StackWeight weight = outside_weight(options);
+  const std::string started = utc_now();
+  const OutsideData data = scope ? watch_scope(std::move(*scope), options.seconds, options.sizes)
+                                 : watch_command(words, resolve_program(words.front()));
+  write(options, outside_result(data, scope ? "it ran already" : "it " + why, started), weight);
+  return static_cast<ExitStatus>(data.run ? data.run->exit_status : 0);
+}
+
+/// We exit with the program's status; a status of 0 to 3 is its own unless a line on stderr says otherwise.
+ExitStatus run(const RecordOptions& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
+  check(options, words);
+  std::optional<WatchScope> scope;
+  if (runs_already(options)) scope = scope_of(options);
+  const StackWeight weight = parse_stack_weight(options.weight);
+  std::vector<NamedPath> inputs = program_input(words);
+  for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
+  check_outputs({{"--text", options.text},
+                 {"--json", options.json},
+                 {"--folded", options.folded},
+                 {"--svg", options.svg},
+                 {"--pprof", options.pprof},
+                 {"--calls", options.calls}},
+                inputs);
+  const std::string outside = words.empty() ? "" : why_outside_only(resolve_program(words.front()));
+  if (scope || (!outside.empty() && options.allocator.empty())) {
+    if (options.calls.empty()) return run_outside(options, std::move(scope), words, outside);
+    throw UsageError(fmt::format("the calls of '{}' cannot be recorded: it {}", words.front(), outside),
+                     "leave --calls out, and it is recorded from outside");
+  }
+  RecordTarget target = resolve_record_target(words, options.allocator, options.env);
+  RecordArena arena;
+  std::optional<CallsRecording> calls;
+  if (!options.calls.empty()) {
+    calls.emplace(options.calls, parse_size(options.calls_limit));
+    target.call_area = calls->area_path();
+  }
+  const std::string started = utc_now();
+  RunWatch watch(arena);
+  const ForegroundResult result = run_recorded(target, arena);
+  watch.stop();
+  if (calls) calls->stop();
+  const Record record = record_result(target, result, arena, started, &watch);
+  // Files are written first, because writing the summary may fail.
+  const std::string about_calls = calls ? calls->finish(record, target, result.started_ns) : "";
+  write(options, record, weight);
+  print_lines(stderr, about_calls);
+  return static_cast<ExitStatus>(result.exit_status);
+}
+
+const Subcommand command(
+    "record", Wing::kProgram,
+    "run a program (record [OPTIONS] -- COMMAND ...), or watch processes (--pid, --cgroup, --all), and measure what "
+    "zeroing costs it",
+    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+      const auto options = std::make_shared<RecordOptions>();
+      arguments.keep_leftover();
+      const Argument pid =
+          arguments
+              .option("-p,--pid", options->pid,
+                      "record this running process and its descendants from outside; it is not stopped")
+              .shown_as("PID");
+      const Argument cgroup =
+          arguments
+              .option("--cgroup", options->cgroup,
+                      "record the processes of this cgroup (its path as /proc/PID/cgroup shows it, or its folder)")
+              .shown_as("PATH");
+      arguments.flag("--all", options->all, "record all running processes; without root, yours");
+      const Argument seconds =
+          arguments.option("--seconds", options->seconds, "with --pid, --cgroup or --all: stop after this long")
+              .seconds()
+              .shown_as("SECONDS")
+              .with_default();
+      arguments.flag("--sizes", options->sizes,
+                     "with --pid or --cgroup, as root: every call of memset and the like, by size and caller; each "
+                     "call costs the program microseconds");
+      arguments.flag(
+          "--light", options->light,
+          "with --pid, --cgroup or --all: no tracepoints, which cost a server of many small requests several "
+          "percent; zeroed bytes are then estimates, and what returns memory is not known");
+      add_allocator(arguments, options->allocator, "the program's own");
+      add_env(arguments, options->env);
+      add_text(arguments, options->text, "stderr");
+      arguments.formerly("--out", "--text");
+      add_json(arguments, options->json);
+      arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
+          .path();
+      arguments.option("--svg", options->svg, "draw them as a flame graph").path();
+      arguments
+          .option("--pprof", options->pprof,
+                  "write sites in pprof's format, all weights that are known: for go tool pprof, Parca, Pyroscope")
+          .path();
+      arguments.option("--calls", options->calls, "write each call of the allocator to this file, for zerotax replay")
+          .path();
+      const Argument limit =
+          arguments.option("--calls-limit", options->calls_limit, "stop writing calls when the file has this size")
+              .shown_as("SIZE")
+              .with_default();
+      const Argument weight =
+          arguments
+              .option("--weight", options->weight,
+                      "weight for --folded and --svg (--pprof shows it first): bytes that are redundant, zeroed, "
+                      "kernel (zeroed by the kernel; "
+                      "from outside the default), refilled or returned; or ns (of large stores; from outside of all)")
+              .shown_as("WEIGHT")
+              .completed_by(stack_weight_names)
+              .with_default();
+      return [options, arguments, pid, cgroup, seconds, weight, limit] {
+        arguments.refuse_leftover();
+        options->has_pid = pid.given();
+        options->has_cgroup = cgroup.given();
+        options->has_seconds = seconds.given();
+        options->has_weight = weight.given();
+        options->has_calls_limit = limit.given();
+        return run(*options);
+      };
+    });
+
+}  // namespace
+}  // namespace zerotax::record

@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/units.h"
+#include "cli/common_options.h"
+#include "cli/subcommand.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "os/print.h"
+#include "run/figures.h"
+#include "run/program_launch.h"
+#include "trace/ctf_repair.h"
+#include "trace/document.h"
+#include "trace/fields.h"
+#include "trace/launch.h"
+#include "trace/triggered_run.h"
+#include "trace/verbs.h"
+
+namespace zerotax::trace {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax trace run -o trace -- ./service\n"
+    "  zerotax trace run --functions -o trace -- ./service\n"
+    "  zerotax trace run --kernel -o trace -- ./server && zerotax trace print trace --perfetto trace.json\n"
+    "  zerotax trace run --kernel=faults,sched:sched_switch -o trace -- ./server\n"
+    "  zerotax trace summary trace --begin request_begin --end request_done\n"
+    "  zerotax trace summary trace --begin kernel_fork --end '*' --key child=pid\n"
+    "  zerotax trace run --until deadline_missed -o trace -- ./service\n"
+    "  zerotax trace start --pid 4711 -o trace && zerotax trace stop --pid 4711\n"
+    "  zerotax trace functions trace --tree --filter read_request\n"
+    "  zerotax trace functions --diff before after\n"
+    "  zerotax trace print trace --perfetto trace.json\n"
+    "The program must use the recorder (docs/trace.md), or with --functions be compiled with -finstrument-functions. "
+    "With "
+    "run, the exit status is the program's own (128 + N if signal N ended it).\n";
+
+constexpr const char* kNothing =
+    "zerotax trace: the program recorded nothing: link it with libzerotax-recorder, or compile it with "
+    "-finstrument-functions and give --functions\n";
+
+struct TraceOptions {
+  std::string action;
+  std::string folder;
+  std::string out = "zerotax-trace";
+  bool functions = false;
+  std::string kernel;  ///< events of the kernel, as --kernel has them; empty: none
+  std::string until;
+  IntervalChoice intervals;
+  std::string key;
+  std::string svg;
+  std::string event;
+  pid_t process = 0;  ///< 0: any
+  pid_t thread = 0;
+  std::string json;
+  std::string perfetto;
+};
+
+/// Where the summary goes: standard output, unless JSON goes there.
+std::FILE* text_out(const TraceOptions& options) {
+  return options.json == "-" || options.perfetto == "-" ? stderr : stdout;
+}
+
+void put_summary(const TraceOptions& options, const Summary& summary, CtfTrace& trace) {
+  if (!options.json.empty()) write_file(options.json, json_text(summary_json(summary)));
+  write_perfetto_file(options.perfetto, trace);
+}
+
+/// Nothing if no intervals are asked for.
+std::optional<IntervalChoice> interval_choice(const TraceOptions& options) {
+  IntervalChoice choice = options.intervals;
+  if (choice.from.empty() != choice.to.empty()) {
+    throw UsageError("only one of --begin and --end is given",
+                     "give both: two types of event (zerotax trace summary lists them)");
+  }
+  if (choice.from.empty()) {
+    for (const auto& [option, value] : {std::pair("--key", options.key), std::pair("--svg", options.svg)}) {
+      if (!value.empty()) throw UsageError(fmt::format("{} needs --begin and --end", option), "give both");
+    }
+    return std::nullopt;
+  }
+  if (!options.key.empty()) choice.set_key(options.key);
+  return choice;
+}
+
+ExitStatus summarise(const TraceOptions& options) {
+  const std::optional<IntervalChoice> choice = interval_choice(options);
+  if (!options.svg.empty()) draw_svg("trace_intervals", "");
+  CtfTrace trace(options.folder);
+  if (choice) choice->check(trace.processes());
+  const Summary summary = summary_of(trace, choice);
+  put_summary(options, summary, trace);
+  print_lines(text_out(options), options.action == "list" ? list_text(summary) : summary_text(summary));
+  print_lines(stderr, warnings_text(summary));
+  if (summary.intervals && summary.intervals->all.count == 0) {
+    const std::string& key = options.key;
+    print_text(stderr, "zerotax trace: no {} is followed by {} {}\n", choice->from, choice->to,
+               key.empty() ? "in the same thread" : "with the same " + key);
+    return ExitStatus::kFinding;
+  }
+  if (!options.svg.empty()) write_file(options.svg, draw_svg("trace_intervals", json_text(summary_json(summary))));
+  return ExitStatus::kDone;
+}
+
+ExitStatus print(const TraceOptions& options) {
+  CtfTrace trace(options.folder);
+  write_perfetto_file(options.perfetto, trace);
+  // With a file to write, that is what was asked for.
+  if (options.perfetto.empty()) {
+    std::optional<std::int64_t> begin;
+    trace.for_each([&](const CtfEvent& event) {
+      if (!begin) begin = event.monotonic_ns;
+      if (!options.event.empty() && event.type->name != options.event) return;
+      if (options.process != 0 && event.pid != options.process) return;
+      if (options.thread != 0 && event.tid != options.thread) return;
+      print_text("{}\n", ctf_line(trace.process_of(event), event, *begin));
+    });
+  }
+  print_lines(stderr, warnings_text(source_of(trace)));
+  return ExitStatus::kDone;
+}
+
+ExitStatus list_kernel_events(const TraceOptions& options) {
+  const EventList events = kernel_event_list(options.event);
+  if (!options.json.empty()) write_file(options.json, json_text(event_list_json(events)));
+  print_lines(text_out(options), kernel_events_text(events));
+  return ExitStatus::kDone;
+}
+
+ExitStatus repair(const TraceOptions& options) {
+  const CtfRepair done = repair_ctf_trace(options.folder);
+  print_lines(stderr, problems_text(done.problems));
+  print_text("{} added to streams, {} removed\n", format_counted(done.packets, "packet"),
+             format_counted(done.buffers, "buffer"));
+  return ExitStatus::kDone;
+}
+
+/// The parser takes --kernel= for --kernel: with an unset variable behind it, something else was meant.
+void check_kernel_given() {
+  const auto& words = Subcommand::command_line;
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (std::find(words.begin(), end, "--kernel=") == end) return;
+  throw UsageError("--kernel= names no event", "give --kernel alone, or events (zerotax trace events lists them)");
+}
+
+ExitStatus run(const TraceOptions& options) {
+  check_kernel_given();
+  TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, {}};
+  if (!options.kernel.empty()) launch.kernel = kernel_event_names(options.kernel);
+  if (launch.words.empty()) {
+    throw UsageError("no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080");
+  }
+  TriggeredRun until(options.until, !options.kernel.empty());
+  const TraceRun result = run_traced(launch);
+  const std::string stopped = until.finish();
+  std::error_code failure;
+  if (std::filesystem::is_empty(options.out, failure)) {
+    print_lines(stderr, kNothing);
+  } else {
+    print_lines(stderr, problems_text(repair_ctf_trace(options.out).problems));
+    CtfTrace trace(options.out);
+    const Summary summary = summary_of(trace, std::nullopt);
+    put_summary(options, summary, trace);
+    print_lines(stderr, summary_text(summary) + warnings_text(summary));
+    if (!result.kernel.empty()) print_text(stderr, "kernel events: {}\n", result.kernel);
+    if (result.kernel_lost > 0)
+      print_text(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
+    print_lines(stderr, stopped.empty() ? until.event_text(summary) : stopped);
+    print_text(stderr, "the trace is in {}\n", options.out);
+    if (summary.events == 0) print_lines(stderr, kNothing);
+  }
+  return static_cast<ExitStatus>(result.exit_status);
+}
+
+/// What must not be written over: the program, or the files of the trace.
+std::vector<NamedPath> inputs_of(const TraceOptions& options) {
+  if (options.action == "run") return program_input(Subcommand::program_words());
+  return trace_files(options.folder);
+}
+
+ExitStatus act(const TraceOptions& options) {
+  check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}, {"--svg", options.svg}},
+                inputs_of(options));
+  if (options.action == "run") return run(options);
+  refuse_program_words(options.action);
+  if (options.action == "events") return list_kernel_events(options);
+  check_trace_given(options.action, options.folder);
+  if (options.action == "print") return print(options);
+  if (options.action == "repair") return repair(options);
+  return summarise(options);
+}
+
+void add_outputs(Arguments& verb, TraceOptions& options) {
+  add_json(verb, options.json);
+  verb.option("--perfetto", options.perfetto, "write the events for ui.perfetto.dev to this file").path();
+}
+
+/// A verb that reads a trace.
+Arguments add_reader(Arguments& arguments, const char* name, const char* description, TraceOptions& options) {
+  Arguments verb = arguments.verb(name, description);
+  verb.option("folder", options.folder, "folder of the trace").path();
+  return verb;
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<TraceOptions>();
+  std::vector<Arguments> verbs;
+
+  Arguments run =
+      arguments.verb("run", "run a program with the recorder on: zerotax trace run [OPTIONS] -- COMMAND ...");
+  run.option("-o,--out", options->out, "folder for the trace").path().with_default();
+  run.flag("--functions", options->functions, "also record function calls");
+  run.option("--kernel", options->kernel,
+             "also record what the kernel does: page faults, forks, execs and exits, and as root page allocations; or "
+             "these events (zerotax trace events lists them)")
+      .value_optional(kFaultsEvent.name)
+      .shown_as("EVENT,...");
+  run.option(
+         "--until", options->until,
+         "keep the latest records, and stop at the first event of this type, or at a rate as in '100 faults in 10ms'")
+      .shown_as("TYPE")
+      .word();
+  add_outputs(run, *options);
+  verbs.push_back(run);
+
+  Arguments list = add_reader(arguments, "list", "list processes and threads", *options);
+  add_outputs(list, *options);
+  verbs.push_back(list);
+
+  Arguments print = add_reader(arguments, "print", "print every event", *options);
+  print.option("--event", options->event, "only events of this type").shown_as("TYPE").word();
+  print.option("--pid", options->process, "only events of this process").shown_as("PID").positive();
+  print.option("--tid", options->thread, "only events of this thread").shown_as("TID").positive();
+  print.option("--perfetto", options->perfetto, "write the events for ui.perfetto.dev to this file").path();
+  verbs.push_back(print);
+
+  Arguments summary =
+      add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
+  summary.option("--begin", options->intervals.from, "start an interval at each event of this type ('*': any)")
+      .shown_as("TYPE")
+      .word();
+  summary
+      .option("--end", options->intervals.to,
+              "end it at the next event of this type ('*': any) in the same thread, or with the same --key")
+      .shown_as("TYPE")
+      .word();
+  summary
+      .option("--key", options->key,
+              "match two events by a field of both, as in address, or by one of each, as in child=pid; or by thread "
+              "(the default), process or any")
+      .shown_as("FIELD")
+      .word();
+  summary.option("--svg", options->svg, "draw how the intervals are distributed to this file").path();
+  summary.formerly("--from", "--begin");
+  summary.formerly("--to", "--end");
+  add_outputs(summary, *options);
+  verbs.push_back(summary);
+
+  std::vector<TraceVerb> others{functions_verb(arguments)};
+  for (TraceVerb& verb : control_verbs(arguments)) others.push_back(std::move(verb));
+
+  Arguments events = arguments.verb("events", "list the kernel's events that trace run --kernel can record");
+  events.option("text", options->event, "only events with this in their name; of a whole name, its fields, too");
+  add_json(events, options->json);
+  verbs.push_back(events);
+
+  verbs.push_back(add_reader(arguments, "repair", "complete the files of a trace after a crash", *options));
+  return [options, verbs, others] {
+    for (const TraceVerb& other : others) {
+      if (other.arguments.given()) return other.act();
+    }
+    for (const Arguments& verb : verbs) {
+      if (verb.given()) options->action = verb.name();
+    }
+    return act(*options);
+  };
+}
+
+const Subcommand command("trace", Wing::kProgram, "record a program's events and function calls, and read them",
+                         kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::trace

@@ -1,0 +1,214 @@
+#include "bisect/bisect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "bisect/git_bisect.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+
+namespace zerotax::bisect {
+namespace {
+
+[[noreturn]] void refuse_ends(const Question& question, const Bisection& found) {
+  const auto says = [](const Commit& commit, const Answer& answer) {
+    return fmt::format("{}: {}", commit.name(), answer.value);
+  };
+  const std::string both =
+      fmt::format("{}; {}", says(found.good, found.good_answer), says(found.bad, found.bad_answer));
+  for (const auto& [option, commit, answer] :
+       {std::tuple{"--good", &found.good, &found.good_answer}, {"--bad", &found.bad, &found.bad_answer}}) {
+    if (answer->kind == Answer::Kind::kUnknown) {
+      throw UsageError(fmt::format("{} {} cannot be measured: {}", option, commit->name(), answer->value),
+                       "give one that builds and works");
+    }
+  }
+  const char* const older = "give an older version, or another --expect";
+  const char* const later = "give a later version, or another --expect";
+  if (found.good_answer.kind == Answer::Kind::kBad) {
+    throw UsageError(fmt::format("--good {} is not as expected ('{}'): {}", found.good.name(), text_of(question), both),
+                     found.is_fix ? later : older);
+  }
+  throw UsageError(fmt::format("--bad {} is as expected ('{}'): {}", found.bad.name(), text_of(question), both),
+                   found.is_fix ? older : later);
+}
+
+/// The one bisection that a command makes.
+class Bisecting {
+ public:
+  Bisecting(const BisectSetup& setup, Bisection& found)
+      : setup_(setup), found_(found), versions_(setup.builder, setup.workspace), experiment_("bisecting") {
+    experiment_.expect(2, 2);
+  }
+
+  void run() {
+    found_.between = setup_.repository.line(found_.older(), found_.newer()).size();
+    found_.good_answer = asked(found_.good);
+    found_.bad_answer = asked(found_.bad);
+    if (found_.good_answer.kind != Answer::Kind::kGood || found_.bad_answer.kind != Answer::Kind::kBad) {
+      refuse_ends(setup_.question, found_);
+    }
+    LineFound line = search(found_.older(), found_.newer());
+    found_.first = std::move(line.first);
+    found_.candidates = std::move(line.candidates);
+    if (found_.first) explain(*found_.first, found_.older());
+  }
+
+ private:
+  Answer asked(const Commit& commit) {
+    Answer answer;
+    Item item;
+    item.label = commit.name();
+    item.measure = [&](const Say& say) {
+      answer = ask(versions_, commit, setup_.question,
+                   [&](const char* what) { say(fmt::format("{} {}", what, commit.name())); });
+    };
+    if (!experiment_.run({item})) throw Stop{};
+    return answer;
+  }
+
+  /// What a version answers, whether or not git has asked it.
+  Answer answer_of(const Commit& commit) {
+    if (const Answer* known = found_.answer_of(commit.id)) return *known;
+    found_.steps.push_back({commit, asked(commit)});
+    return found_.steps.back().answer;
+  }
+
+  std::vector<Commit> commits(const std::vector<std::string>& ids) {
+    std::vector<Commit> found;
+    found.reserve(ids.size());
+    for (const std::string& id : ids) found.push_back(setup_.repository.commit(id, "git bisect"));
+    return found;
+  }
+
+  LineFound search(Commit from, const Commit& to) {
+    std::vector<std::string> ids = setup_.repository.line(from, to);
+    const Commit lowest = setup_.repository.commit(ids.back(), "git bisect");
+    if (lowest.parents.front() != from.id) {
+      // Commits before that merge are not between the two: `git bisect` begins at the merge.
+      const Answer answer = answer_of(lowest);
+      if (answer.kind == found_.kind_after()) return {lowest, {}};
+      if (answer.kind == Answer::Kind::kUnknown) return {{}, commits(ids)};
+      from = lowest;
+      ids.pop_back();
+    }
+    if (ids.size() == 1) return {to, {}};
+    const auto steps = static_cast<std::size_t>(std::ceil(std::log2(ids.size())));
+    experiment_.expect(steps, static_cast<double>(steps));
+    return bisect_line(setup_, from, to, found_.is_fix, [&](const Commit& commit) { return answer_of(commit); });
+  }
+
+  /// Searches what a merge brought, and merges within it.
+  void explain(Commit merge, Commit from) {
+    while (merge.parents.size() > 1) {
+      MergeFound found{merge, {}, {}};
+      for (const std::string& id : merge.parents) {
+        const Commit parent = setup_.repository.commit(id, "git bisect");
+        found.parents.push_back({parent, answer_of(parent)});
+      }
+      const auto next = looked_into(found, from);
+      found_.merges.push_back(std::move(found));
+      if (!next) return;
+      merge = *next;
+    }
+    if (!found_.merges.empty()) found_.origin = {merge, answer_of(merge)};
+  }
+
+  /// Says what a merge did; and the commit within the line that had it already, if there is one, with a new `from`.
+  std::optional<Commit> looked_into(MergeFound& merge, Commit& from) {
+    const BisectStep& first = merge.parents.front();
+    const auto others_begin = merge.parents.begin() + 1;
+    const auto answers = [&](Answer::Kind kind) {
+      return std::find_if(others_begin, merge.parents.end(),
+                          [kind](const BisectStep& each) { return each.answer.kind == kind; });
+    };
+    const auto source = answers(found_.kind_after());
+    const char* const as_before = found_.is_fix ? "not as expected" : "as expected";
+    if (first.answer.kind != found_.kind_before()) {
+      // Its first parent is older than the line that was searched.
+      if (source == merge.parents.end()) {
+        merge.sentence =
+            fmt::format("It merges the line of {} into one that was never {}: its first parent {} is the same ({}).",
+                        found_.older().name(), as_before, first.commit.name(), first.answer.value);
+        return std::nullopt;
+      }
+    } else if (source == merge.parents.end()) {
+      const auto unknown = answers(Answer::Kind::kUnknown);
+      merge.sentence = unknown == merge.parents.end()
+                           ? fmt::format("It is a merge and did it itself: each of its parents is {}.", as_before)
+                           : fmt::format("It is a merge; its parent {} cannot be measured: {}.", unknown->commit.name(),
+                                         unknown->answer.value);
+      return std::nullopt;
+    } else {
+      const auto base = setup_.repository.merge_base(first.commit, source->commit);
+      if (!base) {
+        merge.sentence = fmt::format("It is a merge; its parent {}, whose line has a root of its own, brought it ({}).",
+                                     source->commit.name(), source->answer.value);
+        return std::nullopt;
+      }
+      from = *base;
+    }
+    const std::string brought =
+        fmt::format("It is a merge; its parent {} brought it ({})", source->commit.name(), source->answer.value);
+    if (setup_.first_parent) {
+      merge.sentence = brought + ". Without --first-parent that line is searched, too.";
+      return std::nullopt;
+    }
+    const Answer apart = answer_of(from);
+    if (apart.kind != found_.kind_before()) {
+      merge.sentence = fmt::format("{}. That line is not searched, for where both begin, {} is not {}: {}.", brought,
+                                   from.name(), as_before, apart.value);
+      return std::nullopt;
+    }
+    const LineFound line = search(from, source->commit);
+    if (!line.first) {
+      merge.sentence =
+          fmt::format("{}; which commit of that line did it cannot be decided: some cannot be measured.", brought);
+      return std::nullopt;
+    }
+    merge.sentence = fmt::format("{}; within that line {} is the first.", brought, line.first->name());
+    return line.first;
+  }
+
+  const BisectSetup& setup_;
+  Bisection& found_;
+  Versions versions_;
+  Experiment experiment_;
+};
+
+}  // namespace
+
+const Answer* Bisection::answer_of(const std::string& id) const {
+  if (id == good.id) return &good_answer;
+  if (id == bad.id) return &bad_answer;
+  const auto step =
+      std::find_if(steps.begin(), steps.end(), [&](const BisectStep& each) { return each.commit.id == id; });
+  return step == steps.end() ? nullptr : &step->answer;
+}
+
+Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad) {
+  Bisection found;
+  found.good = good;
+  found.bad = bad;
+  if (good.id == bad.id) {
+    throw UsageError(fmt::format("--good {} and --bad {} are the same commit", good.name(), bad.name()),
+                     "give two versions that differ");
+  }
+  found.is_fix = setup.repository.is_ancestor(bad.id, good.id);
+  if (!found.is_fix && !setup.repository.is_ancestor(good.id, bad.id)) {
+    throw UsageError(
+        fmt::format("neither of --good {} and --bad {} is an ancestor of the other", good.name(), bad.name()),
+        "give two versions of one line; `git merge-base` names where theirs part");
+  }
+  try {
+    Bisecting(setup, found).run();
+  } catch (const Stop&) {
+    found.complete = false;
+  }
+  return found;
+}
+
+}  // namespace zerotax::bisect

@@ -1,0 +1,256 @@
+#include "bisect/builder.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/one_line.h"
+#include "base/printable.h"
+#include "base/units.h"
+#include "bisect/document.h"
+#include "files/output_file.h"
+#include "run/interrupt.h"
+#include "run/metered_run.h"
+#include "run/progress.h"
+#include "run/wait_lock.h"
+
+namespace zerotax::bisect {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Debian's links from the names of compilers to ccache.
+constexpr const char* kCcacheLinks = "/usr/lib/ccache";
+
+/// Whether a path is within a folder once links are followed.
+bool is_within(const fs::path& path, const std::string& folder) {
+  std::error_code failure;
+  const fs::path root = fs::canonical(folder, failure);
+  const fs::path real = fs::canonical(path, failure);
+  return !failure && std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
+}
+
+enum class Wanted { kFiles, kAll };
+
+/// The files, or all entries, that match a pattern within a folder, by name. Links in a commit, or made by a build, may
+/// lead out of the folder. A file behind such a link is left out; a link itself may be kept.
+std::vector<std::string> matches_of(const std::string& pattern, const std::string& within, Wanted wanted) {
+  glob_t found{};
+  std::vector<std::string> paths;
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+      const fs::path path = found.gl_pathv[i];
+      std::error_code failure;
+      const bool fits = wanted == Wanted::kAll ? is_within(path.parent_path(), within)
+                                               : is_within(path, within) && fs::is_regular_file(path, failure);
+      if (fits) paths.push_back(path.string());
+    }
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+/// The last lines of a log that say something, in one; what the shell echoed does not.
+std::string last_words_of(const std::string& log) {
+  constexpr std::size_t kLines = 3;
+  constexpr std::size_t kLongest = 160;
+  std::ifstream stream(log);
+  std::vector<std::string> errors;
+  std::vector<std::string> last;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with("+ ")) continue;
+    const bool tells = line.find("error") != std::string::npos || line.find("Error") != std::string::npos ||
+                       line.find("undefined reference") != std::string::npos;
+    if (tells && errors.size() < kLines) errors.push_back(line);
+    last.push_back(line);
+    if (last.size() > kLines) last.erase(last.begin());
+  }
+  // What failed first stands before make's own account of it, which ends the log.
+  std::string text;
+  for (const std::string& line : errors.empty() ? last : errors) {
+    text += (text.empty() ? "" : " | ") + first_characters(printable(line), kLongest);
+  }
+  return text.empty() ? "it said nothing" : text;
+}
+
+std::string script_of(const Recipe& recipe, const RecipePlaces& places) {
+  // The log has each command before what it said.
+  std::string script = "exec 2>&1\nset -ex\n";
+  for (const std::string& command : recipe.commands) script += command_at(command, places) + "\n";
+  return script;
+}
+
+MeteredCommand build_command(const Builder& builder, const Workspace& workspace, const std::string& log) {
+  MeteredCommand command;
+  command.words = clean_words();
+  command.program = command.words.front();
+  command.words.push_back("TMPDIR=" + workspace.temporary());
+  if (::access((std::string(kCcacheLinks) + "/cc").c_str(), X_OK) == 0) {
+    const char* path = std::getenv("PATH");
+    command.words.push_back(fmt::format("PATH={}:{}", kCcacheLinks, path == nullptr ? "/usr/bin:/bin" : path));
+    // The folder of this run is in no other: names below it count, not its own.
+    command.words.push_back("CCACHE_BASEDIR=" + fs::path(workspace.source()).parent_path().string());
+    command.words.emplace_back("CCACHE_NOHASHDIR=1");
+  }
+  const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
+  command.words.insert(command.words.end(), {"/bin/sh", "-c", script_of(builder.recipe, places)});
+  command.folder = workspace.source();
+  command.output = log;
+  command.errors = log;
+  command.timeout =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(builder.timeout_s));
+  return command;
+}
+
+/// At once: another task of a fleet may have built the same version, and use it.
+void copy_whole(const std::string& from, const std::string& to) {
+  const std::string part = fmt::format("{}.{}", to, ::getpid());
+  fs::copy_file(from, part, fs::copy_options::overwrite_existing);
+  fs::rename(part, to);
+}
+
+/// The library and what it loads, copied to the cache: the workspace is gone soon.
+void keep_library(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
+  const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
+  const std::string root = fs::path(workspace.source()).parent_path().string();
+  for (const std::string& pattern : builder.recipe.libraries) {
+    const std::vector<std::string> found = matches_of(path_at(pattern, places), root, Wanted::kFiles);
+    if (found.empty()) continue;
+    build.library = folder + "/" + fs::path(found.front()).filename().string();
+    copy_whole(found.front(), build.library);
+    break;
+  }
+  if (build.library.empty()) {
+    build.state = Build::State::kNoLibrary;
+    build.reason = fmt::format("the build succeeded, but there is no {} in the version's folders",
+                               builder.recipe.libraries.front());
+    return;
+  }
+  for (const std::string& pattern : builder.recipe.beside) {
+    for (const std::string& path : matches_of(path_at(pattern, places), root, Wanted::kFiles)) {
+      const std::string copy = folder + "/" + fs::path(path).filename().string();
+      if (copy != build.library) copy_whole(path, copy);
+    }
+  }
+}
+
+/// Where the cache has what a program's command needs, below the folder of its build.
+std::string kept_folder(const std::string& folder) { return folder + "/kept"; }
+
+/// Copies with permissions; a link stays one.
+void copy_all(const std::string& from, const std::string& to) {
+  fs::create_directories(fs::path(to).parent_path());
+  fs::copy(from, to,
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing | fs::copy_options::copy_symlinks);
+}
+
+/// What a program's command needs, copied to the cache by its place below {source} or {build}.
+void keep_files(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
+  const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
+  const std::string root = fs::path(workspace.source()).parent_path().string();
+  fs::create_directories(kept_folder(folder));
+  for (const std::string& pattern : builder.recipe.keep) {
+    const std::vector<std::string> found = matches_of(path_at(pattern, places), root, Wanted::kAll);
+    if (found.empty()) {
+      build.state = Build::State::kNoProgram;
+      build.reason = fmt::format("the build succeeded, but there is no {} in the version's folders", pattern);
+      return;
+    }
+    for (const std::string& path : found) {
+      copy_all(path, kept_folder(folder) + "/" + fs::path(path).lexically_relative(root).string());
+    }
+  }
+}
+
+}  // namespace
+
+void Builder::put_in_place(Workspace& workspace, const Commit& commit) const {
+  const std::string kept = kept_folder(cache.build_folder(commit, recipe));
+  const std::string root = fs::path(workspace.source()).parent_path().string();
+  workspace.take(commit);
+  try {
+    for (const auto& entry : fs::directory_iterator(kept)) {
+      copy_all(entry.path().string(), root + "/" + entry.path().filename().string());
+    }
+  } catch (const fs::filesystem_error& failure) {
+    throw MachineError(fmt::format("{} cannot be used: {}", kept, failure.code().message()),
+                       "free some space, or add --again");
+  }
+}
+
+std::optional<Build> Builder::earlier(const Commit& commit) const {
+  // A package was fetched already, whole.
+  if (recipe.is_of_debian()) return Build{Build::State::kBuilt, true, 0, commit.package, "", ""};
+  if (again) return std::nullopt;
+  const std::string folder = cache.build_folder(commit, recipe);
+  const auto json = cache.read(fs::path(folder).filename().string() + "/build.json");
+  try {
+    if (!json) return std::nullopt;
+    auto build = json->get<Build>();
+    build.cached = true;
+    build.log = folder + "/build.log";
+    std::error_code failure;
+    if (build.state != Build::State::kBuilt) return build;
+    if (recipe.is_of_program())
+      return fs::is_directory(kept_folder(folder), failure) ? std::optional(build) : std::nullopt;
+    // The cache may have been moved.
+    build.library = folder + "/" + fs::path(build.library).filename().string();
+    return fs::is_regular_file(build.library, failure) ? std::optional(build) : std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Build Builder::build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const {
+  if (const auto found = earlier(commit)) return *found;
+  const std::string folder = cache.build_folder(commit, recipe);
+  // If another command or fleet task builds the same version, we take that build.
+  const UniqueFd lock = wait_for_lock(folder + ".lock");
+  if (const auto found = earlier(commit)) return *found;
+  std::error_code failure;
+  fs::remove_all(folder, failure);
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw MachineError(fmt::format("{} cannot be written: {}", folder, failure.message()),
+                       "free some space, or set XDG_CACHE_HOME to another folder");
+  }
+  workspace.take(commit);
+  Build build;
+  build.log = folder + "/build.log";
+  const auto begin = std::chrono::steady_clock::now();
+  const MeteredRun run = run_metered(build_command(*this, workspace, build.log), watch);
+  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  switch (run.end) {
+    case MeteredRun::End::kStopped:
+      throw Stop{};
+    case MeteredRun::End::kTimeout:
+      // Not for the next run: it may have more time.
+      build.state = Build::State::kTimeout;
+      build.reason = fmt::format("the build took longer than {}; the last it said: {}", format_duration(timeout_s),
+                                 last_line_of_file(build.log));
+      return build;
+    case MeteredRun::End::kMemory:
+    case MeteredRun::End::kNotStarted:
+      throw MachineError("a build could not be started: " + run.why_not_started, "see whether /bin/sh runs");
+    case MeteredRun::End::kEnded:
+      break;
+  }
+  if (run.exited && run.code == 0) {
+    build.state = Build::State::kBuilt;
+    const auto keep = recipe.is_of_program() ? keep_files : keep_library;
+    keep(*this, workspace, folder, build);
+  } else {
+    build.reason = fmt::format("{}: {}", end_text(run.exited, run.code), last_words_of(build.log));
+  }
+  cache.write(fs::path(folder).filename().string() + "/build.json", build);
+  return build;
+}
+
+}  // namespace zerotax::bisect

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "files/temporary_folder.h"
+
+namespace zerotax::bisect {
+
+/// What a git command said, and how it ended.
+struct GitAnswer {
+  int status = 0;      ///< its exit status; 128 and the signal if one killed it
+  std::string output;  ///< all of it, without the last line break
+  std::string errors;
+
+  [[nodiscard]] bool succeeded() const { return status == 0; }
+  /// What git complained about, in one line, without its "fatal: ".
+  [[nodiscard]] std::string complaint() const;
+};
+
+/// The words before a program that keep variables of a git or make around us from reaching it: with GIT_DIR set, say,
+/// every command would be about another repository than the one it is given.
+std::vector<std::string> clean_words();
+
+/// Runs git, always on a private bare repository that borrows objects from the user's repository and copies its
+/// references. Git reads only the settings of the private repository. So neither the user's repository, nor the user,
+/// nor the system can name a program for git to start, or a place to fetch from. The user's repository is only read.
+class Git {
+ public:
+  /// Makes the private repository. Throws what read_repository throws, and MachineError if git is missing.
+  explicit Git(const std::string& folder);
+
+  /// The folder of the user's repository, as the user gave it.
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  /// The private repository.
+  [[nodiscard]] std::string repository() const { return scratch_.file("repository"); }
+
+  /// Runs `git arguments…` to its end, and calls `watch` meanwhile. Throws MachineError if git is missing, and Stop if
+  /// a signal interrupted us; then nothing that git started is left running. Not thread-safe.
+  GitAnswer run(const std::vector<std::string>& arguments, const std::function<void()>& watch = {}) const;
+
+  /// Runs a command that must succeed. Otherwise throws MachineError with git's message, or UsageError if the user's
+  /// repository is a partial clone.
+  void must(const std::vector<std::string>& arguments) const;
+
+  /// The output of such a command.
+  [[nodiscard]] std::string output_of(const std::vector<std::string>& arguments) const;
+
+ private:
+  TemporaryFolder scratch_;
+  std::string folder_;
+  bool partial_ = false;
+};
+
+/// The whole of a file, or "".
+std::string text_in(const std::string& path);
+
+/// The lines of a text, or its parts between other characters; none of an empty one.
+std::vector<std::string> lines_of(const std::string& text, char between = '\n');
+
+}  // namespace zerotax::bisect

@@ -1,0 +1,185 @@
+#include "bisect/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/printable.h"
+#include "base/size.h"
+#include "base/units.h"
+#include "check/measure.h"
+#include "cli/common_options.h"
+#include "cli/subcommand.h"
+#include "os/working_folder.h"
+#include "programs/programs.h"
+#include "run/make_plan.h"
+#include "run/program_launch.h"
+
+namespace zerotax::bisect {
+namespace {
+
+constexpr std::int64_t kMostJobs = 1024;
+constexpr std::int64_t kMostRounds = 100;
+
+/// The name of an allocator that has no recipe: that of the repository's folder, as far as a name may have it.
+std::string name_of_folder(const std::string& folder) {
+  const std::filesystem::path whole = absolute_path(folder).lexically_normal();
+  const std::string last = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  std::string name;
+  for (const char letter : last.substr(0, last.find(".git"))) {
+    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                       (letter >= '0' && letter <= '9') || letter == '_' || (letter == '-' && !name.empty());
+    if (plain) name += letter;
+  }
+  return name.empty() ? "library" : name.substr(0, 40);
+}
+
+/// Throws UsageError for a pattern that leads out of the folders of a version.
+void check_within(const std::vector<std::string>& patterns, const std::string& remedy) {
+  for (const std::string& pattern : patterns) {
+    if (!pattern.starts_with('/') && ("/" + pattern + "/").find("/../") == std::string::npos) continue;
+    throw UsageError(fmt::format("'{}' is not below a version's files", pattern), remedy);
+  }
+}
+
+}  // namespace
+
+void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char* no_thresholds_words) {
+  arguments.option("--repo", repository, "folder of the project's git repository, bare or not; it is only read").path();
+  arguments
+      .option("--recipe", recipe,
+              "how to build a version: a recipe by its name, or the file of one (results/schema/recipe.schema.json)")
+      .shown_as("RECIPE")
+      .word()
+      .completed_by(recipe_names);
+  arguments
+      .option("--build", build,
+              "instead of a recipe: a command for sh, run in the folder of the version's files; {source} stands for "
+              "that folder, {build} for an empty one beside it, {jobs} for --jobs")
+      .shown_as("COMMAND")
+      .word();
+  arguments
+      .option(
+          "--library", library,
+          "with --build: the library it makes, a pattern, below {source}, or as {build}/FILE; a recording after -- is "
+          "replayed under it")
+      .path();
+  arguments
+      .option("--keep", keep,
+              "with a command: files or folders that the build makes and the command needs, a pattern, below {source}, "
+              "or as {build}/FILE (repeatable; the command's program is kept already)")
+      .shown_as("PATTERN")
+      .path()
+      .repeatable();
+  programs::add_name(arguments, name);
+  add_rounds(arguments, rounds, "of a command, at most").with_default();
+  add_sizes(arguments, sizes, "the points of a baseline", sizes_more);
+  arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)").shown_as("N");
+  arguments.option("--build-timeout", build_timeout_s, "time limit of each build, in seconds")
+      .seconds()
+      .shown_as("SECONDS")
+      .with_default();
+  add_timeout(arguments, timeout_s);
+  arguments.flag("--no-thresholds", no_thresholds, no_thresholds_words);
+  add_to(arguments, to, "at which a threshold is looked for; default: 256MiB").word();
+}
+
+void CommonOptions::take_command(const Arguments& arguments, const std::vector<std::string>& more_of_allocators) {
+  std::vector<std::string> of_allocators{"--recipe", "--size", "--no-thresholds", "--to"};
+  const std::vector<std::string> command = Subcommand::program_words();
+  replays = command.size() == 1 && is_recording(command.front());
+  if (!replays) of_allocators.emplace_back("--library");
+  of_allocators.insert(of_allocators.end(), more_of_allocators.begin(), more_of_allocators.end());
+  words = programs::command_words(arguments, of_allocators, {"--keep", "--name", "--rounds"});
+  if (!replays) return;
+  if (library.empty()) {
+    throw UsageError(fmt::format("'{}' is a recording, and it is not said under which allocator", words.front()),
+                     "give --library PATH: the library that --build makes");
+  }
+  words.front() = absolute_path(words.front()).string();
+}
+
+Recipe CommonOptions::recipe_of_command() const {
+  if (build.empty()) {
+    throw UsageError("it is not said how to build a version", "give --build COMMAND (--build true builds nothing)");
+  }
+  std::vector<std::string> patterns = keep;
+  if (replays) {
+    patterns.insert(patterns.begin(), library);
+  } else if (words.front().find('/') != std::string::npos) {
+    patterns.insert(patterns.begin(), words.front());
+  }
+  check_within(patterns, "give a relative path or {build}/FILE, or a name on PATH as the command");
+  return recipe_of_program(name_of_command(), build, patterns);
+}
+
+std::string CommonOptions::name_of_command() const { return name.empty() ? file_name(words.front()) : name; }
+
+Recipe CommonOptions::chosen_recipe() const {
+  if (!words.empty()) return recipe_of_command();
+  if (!recipe.empty()) {
+    if (!build.empty() || !library.empty()) {
+      throw UsageError("--recipe says how to build already", "leave out --build and --library, or --recipe");
+    }
+    Recipe chosen = recipe_of(recipe);
+    for (const auto* patterns : {&chosen.libraries, &chosen.beside, &chosen.keep}) {
+      check_within(*patterns, fmt::format("use relative paths or {{build}}/FILE in the recipe {}", recipe));
+    }
+    return chosen;
+  }
+  if (build.empty() || library.empty()) {
+    throw UsageError(build.empty() && library.empty()
+                         ? "it is not said how to build a version"
+                         : fmt::format("{} is missing", build.empty() ? "--build" : "--library"),
+                     "give --recipe NAME, or both --build COMMAND and --library PATH");
+  }
+  check_within({library}, "give --library a relative path or {build}/FILE");
+  return recipe_of_options(name_of_folder(repository), build, library);
+}
+
+Grid CommonOptions::grid() const {
+  Grid grid;
+  grid.timeout_s = timeout_s;
+  if (!words.empty()) {
+    // A run that continues an earlier one reads these words from its document.
+    for (const std::string& word : words) {
+      if (valid_utf8(word) != word) {
+        throw UsageError(fmt::format("the word '{}' of the command is not UTF-8, which documents need", word),
+                         "use a name in UTF-8");
+      }
+    }
+    grid.command =
+        MeasuredCommand{name_of_command(), words, static_cast<std::uint64_t>(rounds), replays ? library : ""};
+    return grid;
+  }
+  for (const std::string& size : sizes) grid.sizes.push_back(parse_size(size));
+  std::sort(grid.sizes.begin(), grid.sizes.end());
+  grid.sizes.erase(std::unique(grid.sizes.begin(), grid.sizes.end()), grid.sizes.end());
+  check_axes({{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}});
+  grid.thresholds = !no_thresholds;
+  if (to.empty()) return grid;
+  grid.to_bytes = parse_size(to);
+  check_axes({{"calloc_loop"}, {grid.to_bytes}, {0.0}, {"main"}});
+  if (no_thresholds) throw UsageError("--to is about thresholds", "leave it out, or --no-thresholds");
+  if (grid.to_bytes <= check::baseline_range().from) {
+    throw UsageError(fmt::format("--to {} is not above {}", to, format_size(check::baseline_range().from)),
+                     "give a larger size");
+  }
+  return grid;
+}
+
+void CommonOptions::check() const {
+  if (jobs < 0 || jobs > kMostJobs) throw UsageError(fmt::format("invalid --jobs {}", jobs), "give 1 to 1024");
+  if (rounds < 1 || rounds > kMostRounds) throw UsageError(fmt::format("invalid --rounds {}", rounds), "give 1 to 100");
+}
+
+unsigned CommonOptions::build_jobs(bool of_task) const {
+  if (jobs > 0) return static_cast<unsigned>(jobs);
+  return of_task ? 1 : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace zerotax::bisect

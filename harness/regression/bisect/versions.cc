@@ -1,0 +1,174 @@
+#include "bisect/versions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "bisect/document.h"
+#include "run/allocators.h"
+#include "run/metered_run.h"
+#include "run/program_launch.h"
+
+namespace zerotax::bisect {
+namespace {
+
+namespace fs = std::filesystem;
+
+Version::State state_of(Build::State state) {
+  switch (state) {
+    case Build::State::kNoLibrary:
+      return Version::State::kNoLibrary;
+    case Build::State::kNoProgram:
+      return Version::State::kNoProgram;
+    case Build::State::kTimeout:
+      return Version::State::kTimeout;
+    default:
+      return Version::State::kNotBuilt;
+  }
+}
+
+/// The loader cannot preload a path with a blank: then through a link from a folder that has none.
+std::string preloadable(const Workspace& workspace, const Build& build) {
+  const fs::path library(build.library);
+  if (build.library.find_first_of(" \t\n:") == std::string::npos) return build.library;
+  const std::string link = workspace.file(library.parent_path().filename().string());
+  std::error_code ignored;
+  if (!fs::exists(link, ignored)) fs::create_directory_symlink(library.parent_path(), link);
+  return link + "/" + library.filename().string();
+}
+
+/// Takes from the cache why the library does not work; false if it has nothing of that.
+bool is_unusable_as_before(const Json& stored, const Grid& grid, Version& version) {
+  try {
+    const auto earlier = stored.get<Unusable>();
+    if (grid.timeout_s > earlier.timeout_s) return false;
+    version.state = Version::State::kUnusable;
+    version.reason = earlier.unusable;
+    version.measured_earlier = true;
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+const char* text_of(Version::State state) {
+  constexpr const char* kTexts[] = {"measured",      "does not build", "builds no library", "does not build in time",
+                                    "does not work", "not measured",   "builds no program"};
+  return kTexts[static_cast<std::size_t>(state)];
+}
+
+std::string why_not(const Version& version) {
+  const bool has_log = version.build && !version.build->log.empty() && version.state != Version::State::kUnusable;
+  return fmt::format("{}: {}{}", text_of(version.state), version.reason,
+                     has_log ? fmt::format(" (log: {})", version.build->log) : "");
+}
+
+bool Versions::build(Version& version, const std::function<void(const char* what)>& watch) const {
+  version.build = builder_.build(workspace_, version.commit, [&] { watch("building"); });
+  if (version.build->state == Build::State::kBuilt) return true;
+  version.state = state_of(version.build->state);
+  version.reason = version.build->reason;
+  return false;
+}
+
+std::optional<Allocator> Versions::allocator_of(Version& version,
+                                                const std::function<void(const char* what)>& watch) const {
+  return build(version, watch) ? allocator_built(version) : std::nullopt;
+}
+
+std::optional<Allocator> Versions::allocator_built(Version& version) const {
+  const std::string& package = version.commit.package;
+  try {
+    const std::string library = package.empty() ? preloadable(workspace_, *version.build) : package;
+    return resolve_allocators({builder_.recipe.name + "=" + library}, {}).front();
+  } catch (const UsageError& problem) {
+    version.reason = problem.what();
+  } catch (const MachineError& problem) {
+    if (package.empty()) throw;
+    version.reason = problem.what();
+  }
+  version.state = Version::State::kUnusable;
+  return std::nullopt;
+}
+
+std::string Versions::document_name(const Commit& commit, const Grid& grid) const {
+  return fs::path(builder_.cache.build_folder(commit, builder_.recipe)).filename().string() + "/measured-" +
+         digits_of(key_of(grid, hash_of_file(grid.command ? project_library("libzerotax-record.so")
+                                                          : probe_folder() + "/bench-glibc"))) +
+         ".json";
+}
+
+bool Versions::is_known(const Commit& commit, const Grid& grid) const {
+  const auto build = builder_.earlier(commit);
+  if (!build) return false;
+  return build->state != Build::State::kBuilt || builder_.cache.read(document_name(commit, grid)).has_value();
+}
+
+Version Versions::measured(const Commit& commit, const Grid& grid,
+                           const std::function<void(const char* what)>& watch) const {
+  Version version;
+  version.commit = commit;
+  const std::string name = document_name(commit, grid);
+  const auto stored = builder_.again ? std::nullopt : builder_.cache.read(name);
+  version.build = builder_.earlier(commit);
+  if (stored && version.build && version.build->state == Build::State::kBuilt) {
+    try {
+      version.measurement = stored->get<Measurement>();
+      version.state = Version::State::kMeasured;
+      version.measured_earlier = true;
+      return version;
+    } catch (const std::exception&) {
+      version.measurement.reset();  // a damaged file: as if there were none
+    }
+    if (is_unusable_as_before(*stored, grid, version)) return version;
+  }
+  if (!build(version, watch)) return version;
+  if (grid.command) {
+    measure_program(version, grid, watch);
+  } else {
+    measure_allocator(version, grid, watch);
+  }
+  if (!version.measurement) {
+    // A command's end may depend on the machine; a crash inside the first calloc is the version's.
+    const bool lasts = version.state == Version::State::kUnusable && !grid.command;
+    if (lasts) builder_.cache.write(name, Unusable{version.reason, grid.timeout_s});
+    return version;
+  }
+  version.state = Version::State::kMeasured;
+  // What ran out of time on a busy machine may have enough of it the next time.
+  const auto& points = version.measurement->baseline.points;
+  const auto is_late = [](const Point& point) { return point.status == PointStatus::kTimeout; };
+  if (std::none_of(points.begin(), points.end(), is_late)) builder_.cache.write(name, *version.measurement);
+  return version;
+}
+
+void Versions::measure_allocator(Version& version, const Grid& grid,
+                                 const std::function<void(const char* what)>& watch) const {
+  const auto allocator = allocator_built(version);
+  if (!allocator) return;
+  watch("measuring");
+  version.reason = why_unusable(*allocator, grid);
+  if (version.reason.empty()) {
+    version.measurement = measure(*allocator, grid, [&] { watch("measuring"); });
+  } else {
+    version.state = Version::State::kUnusable;
+  }
+}
+
+void Versions::measure_program(Version& version, const Grid& grid,
+                               const std::function<void(const char* what)>& watch) const {
+  builder_.put_in_place(workspace_, version.commit);
+  const RecipePlaces places{workspace_.source(), workspace_.build(), builder_.jobs};
+  try {
+    version.measurement = {{}, {}, measured_program(grid, places, [&] { watch("measuring"); })};
+  } catch (const Error& problem) {
+    version.reason = problem.what();
+  }
+  if (!version.measurement) version.state = Version::State::kUnusable;
+}
+
+}  // namespace zerotax::bisect

@@ -1,0 +1,321 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "base/size.h"
+#include "cli/colour.h"
+#include "cli/common_options.h"
+#include "cli/plot_option.h"
+#include "cli/subcommand.h"
+#include "compare/bench.h"
+#include "compare/comparison.h"
+#include "compare/measure.h"
+#include "compare/options.h"
+#include "compare/run_file.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "os/environment.h"
+#include "os/print.h"
+#include "programs/programs.h"
+#include "run/experiment.h"
+#include "run/interrupt.h"
+#include "run/memory_guard.h"
+
+namespace zerotax::compare {
+namespace {
+
+constexpr const char* kExamples =
+    "  zerotax compare mimalloc jemalloc\n"
+    "  zerotax compare ./v1/libmine.so ./v2/libmine.so --size 1MiB --touch 1 --explain 1\n"
+    "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
+    "  zerotax compare results/before results/after --markdown changes.md\n"
+    "  zerotax compare bench-old.json bench-new.json\n"
+    "  zerotax compare results/v1 results/v2 results/v3 --html versions.html\n"
+    "  zerotax compare tcmalloc jemalloc --along touch --size 1MiB\n"
+    "  zerotax compare glibc mine=./libmine.so --along size --from 1MiB --to 64MiB --json crossover.json\n"
+    "  zerotax compare v1=./v1/libmine.so v2=./v2/libmine.so --junit compare.xml --html compare.html\n"
+    "  zerotax compare -- ./decoder-old input.bin --- ./decoder-new input.bin\n"
+    "  zerotax compare --env new:MALLOC_TRIM_THRESHOLD_=1073741824 -- ./decoder --- ./decoder\n"
+    "Two commands run without a terminal; their input and output are /dev/null.\n";
+
+constexpr std::int64_t kMostPairs = 200;
+/// Pairs beyond the fewest that could prove anything, so that one of another sign may be among them.
+constexpr std::int64_t kSpare = 4;
+/// So many that the rate is known to a tenth of a percent; fewer for many points, so that it takes no seconds.
+constexpr std::size_t kMostShuffles = 10'000;
+constexpr std::size_t kFewestShuffles = 1'000;
+constexpr std::size_t kShuffledPairs = 1'500'000;
+
+void check(const Options& options, bool files) {
+  options.measure.check();
+  check_cost(options.cost);
+  for (const Argument& option : options.of_measuring) {
+    if (!files || !option.given()) continue;
+    throw UsageError(fmt::format("{} has no effect on stored runs", option.name()),
+                     "leave it out, or compare allocators");
+  }
+  if (options.self_test < 0 || options.self_test > 100'000) {
+    throw UsageError(fmt::format("invalid --self-test {}", options.self_test), "give 1 to 100000");
+  }
+}
+
+/// `inputs`: the runs or libraries that are compared.
+void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
+  std::vector<NamedPath> outputs = options.exchange.outputs();
+  outputs.push_back({"--csv", options.csv});
+  if (!options.google.empty()) {
+    std::error_code failure;
+    if (options.google == "-" || options.google.ends_with('/') ||
+        std::filesystem::is_directory(options.google, failure)) {
+      throw UsageError(fmt::format("--benchmark-json {} is not the start of a file's name", options.google),
+                       "give a prefix: two files are written, as in PREFIX-old.json");
+    }
+    outputs.push_back({"--benchmark-json", options.google + "-old.json"});
+    outputs.push_back({"--benchmark-json", options.google + "-new.json"});
+  }
+  check_outputs(outputs, inputs);
+}
+
+std::vector<NamedPath> inputs_of(const std::string& option, const std::vector<std::string>& files) {
+  std::vector<NamedPath> inputs;
+  inputs.reserve(files.size());
+  for (const std::string& file : files) inputs.push_back({option, file});
+  return inputs;
+}
+
+ComparePlan make_plan(const Options& options, const CompareMethod& method) {
+  ComparePlan plan;
+  MeasureOptions measure = options.measure;
+  if (measure.touches.empty()) measure.touches = {0, 1};
+  plan.axes = measure.axes();
+  const std::size_t points =
+      plan.axes.cases.size() * plan.axes.sizes.size() * plan.axes.touches.size() * plan.axes.threads.size();
+  const auto fewest = static_cast<std::int64_t>(fewest_pairs(points, method.alpha));
+  const std::int64_t pairs =
+      options.pairs != kNotGiven ? options.pairs : std::max<std::int64_t>(kUsualPairs, fewest + kSpare);
+  if (pairs < fewest || pairs > kMostPairs) {
+    throw UsageError(fmt::format("--rounds {} cannot prove anything at {} points", pairs, points),
+                     fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));
+  }
+  plan.pairs = static_cast<unsigned>(pairs);
+  plan.cost = options.paid();
+  plan.timeout_s = options.measure.timeout_s;
+  plan.coins = method.seed;
+  std::tie(plan.before, plan.after) = resolve_sides(options.before, options.after, options.measure.env);
+  return plan;
+}
+
+/// The place of a point by its number in the table, or its key.
+std::size_t find_point(const std::vector<ComparedPoint>& points, const std::string& word) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error == std::errc() && end == word.data() + word.size() && number >= 1 && number <= points.size()) {
+    return number - 1;
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::string key = compared_key(points[i]);
+    if (word == key || word == points[i].before.allocator + "/" + key) return i;
+  }
+  const std::string example = points.empty() ? "" : ", or as in " + compared_key(points[0]);
+  throw UsageError(fmt::format("--explain {} names no point", word),
+                   fmt::format("give a number from 1 to {}{}", points.size(), example));
+}
+
+/// OLD against itself, over and over. Returns false if a signal asked for an end.
+bool test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method, SelfTest& test) {
+  plan.after = plan.before;
+  Item item;
+  item.measure = [&](const Say& say) {
+    say(fmt::format("{} false alarms", test.alarms));
+    ++plan.coins;
+    std::vector<ComparedPoint> points;
+    if (!measure_comparison(plan, points)) throw Stop{};
+    ++test.comparisons;
+    const std::vector<CompareVerdict> verdicts = judge_points(points, method);
+    // Of equals, either is a false alarm.
+    if (any_of_kind(verdicts, CompareKind::kFaster) || any_of_kind(verdicts, CompareKind::kSlower)) ++test.alarms;
+  };
+  return Experiment("comparing OLD with itself").run(std::vector<Item>(static_cast<std::size_t>(times), item));
+}
+
+CompareReport measure(const Options& options) {
+  CompareReport report;
+  check_files(options, {});
+  const ComparePlan plan = make_plan(options, report.method);
+  check_files(options, {{"the library of OLD", plan.before.preload.value_or("")},
+                        {"the library of NEW", plan.after.preload.value_or("")}});
+  for (const std::string& word : options.explain) find_point(planned_points(plan), word);
+  report.before = {plan.before, "", describe_environment()};
+  report.after = {plan.after, "", report.before.environment};
+  report.cost = plan.cost;
+  report.pairs = plan.pairs;
+  const std::uint64_t largest = *std::max_element(plan.axes.sizes.begin(), plan.axes.sizes.end());
+  if (why_too_large(largest).empty()) warm_up(2 * largest);
+  report.whole = measure_comparison(plan, report.points);
+  report.verdicts = judge_points(report.points, report.method);
+  const std::size_t pairs = report.points.size() * report.pairs;
+  report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
+  report.shuffled_rate = false_alarm_rate(time_samples(report.points), report.shuffles, report.method);
+  if (report.whole && options.self_test > 0) {
+    report.whole = test_itself(plan, options.self_test, report.method, report.self_test.emplace());
+  }
+  return report;
+}
+
+/// The formats of others know two sides.
+void check_more(const Options& options, bool files) {
+  if (options.more.empty()) return;
+  if (!files) throw UsageError("allocators are compared two at a time", "measure each, and compare the stored runs");
+  std::vector<NamedPath> outputs = options.exchange.outputs();
+  outputs.insert(outputs.end(), {{"--csv", options.csv}, {"--benchmark-json", options.google}});
+  for (const NamedPath& each : outputs) {
+    if (each.path.empty() || each.option == "--json" || each.option == "--html") continue;
+    throw UsageError(each.option + " takes two runs", "leave the further runs out, or use --json or --html");
+  }
+  if (!options.explain.empty()) throw UsageError("--explain takes two runs", "leave the further runs out");
+}
+
+/// OLD and another run. `whose`: what the other is called, as in messages.
+CompareReport read(const Options& options, const std::string& other, const std::string& whose) {
+  CompareReport report;
+  const RunFile before = read_run_file(options.before);
+  const RunFile after = read_run_file(other);
+  auto inputs = inputs_of("OLD", before.files);
+  for (const NamedPath& input : inputs_of(whose, after.files)) inputs.push_back(input);
+  check_files(options, inputs);
+  report.measured = false;
+  report.before = {std::nullopt, before.path, before.environment};
+  report.after = {std::nullopt, after.path, after.environment};
+  report.cost = options.paid();
+  report.points = compare_run_files(before, after, report.cost);
+  for (const std::string& word : options.explain) find_point(report.points, word);
+  report.verdicts = judge_points(report.points, report.method);
+  return report;
+}
+
+ExitStatus compare(const Options& options) {
+  if (!options.along.empty()) return compare_along(options);
+  for (const Argument& option : options.of_sizes) {
+    if (option.given()) throw UsageError(fmt::format("{} needs --along size", option.name()), "add it, or give --size");
+  }
+  const bool files = is_run_file(options.before);
+  if (files != is_run_file(options.after)) {
+    throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
+  }
+  if (files && (is_bench_file(options.before) || is_bench_file(options.after))) return compare_bench(options);
+  check(options, files);
+  check_more(options, files);
+  options.exchange.check_page();
+  const CompareReport report = files ? read(options, options.after, "NEW") : measure(options);
+  std::vector<CompareReport> more;
+  for (const std::string& other : options.more) more.push_back(read(options, other, "MORE"));
+  const exchange::OutcomeList outcomes = compare_outcomes(report);
+  Json document = compare_json(report);
+  for (const CompareReport& each : more) add_more(document, compare_json(each));
+  options.exchange.write(outcomes, document);
+  if (!options.csv.empty()) write_file(options.csv, compare_csv(report));
+  if (!options.google.empty()) {
+    write_file(options.google + "-old.json", json_text(google_benchmark_json(report, false)));
+    write_file(options.google + "-new.json", json_text(google_benchmark_json(report, true)));
+  }
+  const bool silent = options.exchange.silent() || options.csv == "-";
+  const auto show = [&](const CompareReport& one) {
+    print_lines(stdout, compare_text(one, palette_for(stdout)));
+    if (options.plot) print_lines(stdout, "\n" + compare_plot(one, plot_style()));
+  };
+  if (!silent) show(report);
+  for (const CompareReport& each : more) {
+    if (silent) break;
+    print_lines(stdout, "\n");
+    show(each);
+  }
+  for (const std::string& word : options.explain) {
+    const std::size_t at = find_point(report.points, word);
+    if (!silent) print_lines(stdout, "\n" + explain_text(report, at));
+  }
+  options.exchange.print_annotations(outcomes);
+  if (!report.whole) say_interrupted("the verdicts cover the pairs measured so far");
+  std::vector<CompareVerdict> verdicts = report.verdicts;
+  for (const CompareReport& each : more) verdicts.insert(verdicts.end(), each.verdicts.begin(), each.verdicts.end());
+  return compare_status(verdicts);
+}
+
+ExitStatus compare_either(const Options& options, const Arguments& arguments) {
+  const std::vector<std::string> words =
+      programs::command_words(arguments,
+                              {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch",
+                               "--thread", "--self-test", "--cost", "--plot", "--html", "--csv", "--benchmark-json"},
+                              {});
+  if (words.empty()) {
+    if (options.before.empty() || options.after.empty()) {
+      throw UsageError("it is not said what is compared",
+                       "give OLD and NEW, or two commands: zerotax compare -- COMMAND --- COMMAND");
+    }
+    return compare(options);
+  }
+  options.measure.check();
+  const auto other = std::find_if(options.explain.begin(), options.explain.end(),
+                                  [](const std::string& word) { return word != "all"; });
+  if (other != options.explain.end()) {
+    throw UsageError(fmt::format("--explain {} names no point", *other), "of commands, give --explain all");
+  }
+  return programs::compare(words, options.measure.env,
+                           options.pairs == kNotGiven ? std::nullopt : std::optional(options.pairs),
+                           options.measure.timeout_s, !options.explain.empty(), options.exchange);
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  const char* what =
+      "a run (results folder, run.json), a file of bench --json, or an allocator: NAME, NAME=PATH, or a library's path";
+  arguments.option("OLD", options->before, what).path();
+  arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").path();
+  options->of_points.push_back(
+      arguments.option("MORE", options->more, "further stored runs, each compared with OLD").path());
+  arguments
+      .option("--along", options->along,
+              "find where one of two allocators becomes cheaper along this axis: size, or touch (of one --size)")
+      .shown_as("AXIS")
+      .completed_by(axis_names)
+      .word();
+  options->of_sizes = {add_from(arguments, options->from), add_to(arguments, options->to),
+                       add_grid(arguments, options->grid)};
+  MeasureOptions& measure = options->measure;
+  options->of_measuring = measure.add_compared(arguments);
+  options->of_measuring.push_back(
+      add_rounds(arguments, options->pairs, "pairs", fmt::format("{}, more for many points", kUsualPairs)));
+  arguments.formerly("--processes", "--rounds");
+  options->of_measuring.push_back(
+      arguments
+          .option("--self-test", options->self_test, "also compare OLD with itself N times, and count false alarms")
+          .shown_as("N"));
+  add_cost(arguments, options->cost);
+  arguments
+      .option("--explain", options->explain,
+              "explain the verdict of a point, given by its number or name (repeatable); of commands, all: list every "
+              "change")
+      .shown_as("POINT")
+      .repeatable();
+  add_plot_option(arguments, options->plot, "the ratio of each point");
+  options->exchange.add(arguments);
+  options->exchange.add_html(arguments);
+  arguments.option("--csv", options->csv, "write comma-separated values to this file").path();
+  arguments
+      .option("--benchmark-json", options->google,
+              "write PREFIX-old.json and PREFIX-new.json for Google Benchmark's compare.py")
+      .path();
+  for (const char* name : {"--case", "--self-test", "--explain", "--plot", "--junit", "--markdown", "--bmf", "--github",
+                           "--html", "--csv", "--benchmark-json"}) {
+    options->of_points.push_back(arguments.find(name));
+  }
+  return [options, arguments] { return compare_either(*options, arguments); };
+}
+
+const Subcommand command("compare", Wing::kRegression,
+                         "judge what changed between two runs, allocators, versions or programs", kExamples, configure);
+
+}  // namespace
+}  // namespace zerotax::compare

@@ -1,0 +1,149 @@
+"""One option language: the same name means the same thing, in the same words, with the same default, in every command."""
+
+import re
+
+import pytest
+from conftest import SOURCE, zerotax
+
+# What an option of one name means in several commands. Others are another thing in each: what a file of --json, or a
+# finding, is about.
+SHARED = ("--allocator", "--env", "--case", "--size", "--from", "--to", "--grid", "--touch", "--thread", "--rounds",
+          "--timeout", "--text", "--json", "--read", "--color")
+VALUES = {"--allocator": "NAME[=PATH]", "--env": "SETTING", "--case": "CASE", "--size": "SIZE", "--from": "SIZE", "--to": "SIZE",
+          "--grid": "N", "--touch": "FRACTION", "--thread": "THREAD", "--ops": "N", "--rounds": "N", "--cost": "COST",
+          "--timeout": "SECONDS", "--out": "PATH", "--text": "PATH", "--json": "PATH", "--read": "PATH", "--color": "WHEN",
+          "--seconds": "SECONDS"}
+# One default each, and where it is another, why.
+DEFAULTS = {"--thread": "main", "--timeout": "60", "--cost": "total", "--grid": "2", "--case": "calloc_loop", "--color": "auto"}
+SEVERAL_DEFAULTS = {
+    # 5 of one thing, 3 where the answer shall be quick, 16 pairs of two things; advise stops as soon as a remedy is
+    # proven, after 24 at the latest; bless, as soon as ranges grow no more, after 10.
+    "--rounds": {"3", "5", "10", "16", "24", "16, more for many points"},
+}
+# Names that options had before.
+FORMER = [
+    (["compare", "glibc", "jemalloc", "--processes", "1"], "--rounds"),
+    (["compare", "glibc", "jemalloc", "--processes=2"], "--rounds"),
+    (["advise", "--runs", "9", "--", "/bin/true"], "--rounds"),
+    (["snapshot", "--repeat", "0"], "--rounds"), (["snapshot", "--array", "5000"], "--size"),
+    (["fork", "--most", "1KiB"], "--to"),
+    (["report", "--allocator", "glibc", "--least", "dire"], "--severity"), (["trace", "summary", "t", "--from", ""], "--begin"),
+    (["trace", "summary", "t", "--to="], "--end"), (["record", "--out", "", "--", "/bin/true"], "--text"),
+    (["profile", "--out", ""], "--text"), (["profile", "--threads=x"], "--by-thread"), (["list", "--colour", "x"], "--color"),
+    (["run", "--loop", "--calls", "5"], "--ops"),
+]
+
+
+def commands():
+    told = zerotax("--help").stdout
+    found = re.findall(r"^  ([a-z]+) ", told[told.index("What an allocator zeroes"):], re.M)
+    verbs = re.findall(r"^  ([a-z]+) ", zerotax("trace", "--help").stdout.split("Subcommands:")[1].split("Examples:")[0], re.M)
+    return [[name] for name in found if name != "trace"] + [["trace", verb] for verb in verbs]
+
+
+def options_of(command):
+    """{name: (value, words, default)} of what --help shows."""
+    text = zerotax(*command, "--help").stdout
+    text = text[text.index("\nOptions:"):].split("\nExamples:")[0]
+    found = {}
+    for entry in re.split(r"\n  (?=-)", text)[1:]:
+        head, _, rest = " ".join(entry.split("\n")).partition("  ")
+        name, _, value = re.sub(r"^-\w, ", "", head).partition(" ")
+        words = " ".join(rest.split())
+        default = re.search(r"default: (.*?)\)", words)
+        found[name] = (value, words, default.group(1) if default else None)
+    return found
+
+
+EVERY = {" ".join(command): options_of(command) for command in commands()}
+
+
+def uses(name):
+    return {command: options[name] for command, options in EVERY.items() if name in options}
+
+
+def test_there_are_commands_and_options():
+    assert len(EVERY) > 25 and len(uses("--json")) > 15
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_one_name_has_one_wording_and_one_unit(name):
+    found = uses(name)
+    assert len(found) > 1, found
+    assert {words.split(" (")[0] for _, words, _ in found.values()} == {next(iter(found.values()))[1].split(" (")[0]}
+    assert {value for value, _, _ in found.values()} == {VALUES[name]}
+
+
+# compare explains one point, check all that changed; trace filters functions, top processes.
+@pytest.mark.parametrize("name", sorted({name for options in EVERY.values() for name in options} - {"--explain", "--filter"}))
+def test_every_name_takes_the_same_kind_of_value_in_all_commands(name):
+    values = {value for value, _, _ in uses(name).values()}
+    assert len(values) == 1 and (name not in VALUES or values == {VALUES[name]}), uses(name)
+    assert not values & {"TEXT", "INT", "UINT", "FLOAT"}, "a value that says nothing"
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_one_name_has_one_default(name):
+    defaults = {default for _, _, default in uses(name).values()}
+    assert defaults == {DEFAULTS[name]}, uses(name)
+
+
+@pytest.mark.parametrize("name", SEVERAL_DEFAULTS)
+def test_another_default_has_a_reason(name):
+    assert {default for _, _, default in uses(name).values()} == SEVERAL_DEFAULTS[name]
+
+
+@pytest.mark.parametrize(("words", "now"), FORMER, ids=lambda each: each if isinstance(each, str) else " ".join(each))
+def test_a_former_name_is_refused_with_the_one_of_now(words, now):
+    done = zerotax(*words)
+    assert done.returncode == 2 and f"it is called {now} now" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_former_names_are_not_shown():
+    for words, _ in FORMER:
+        command = words[:2] if words[0] == "trace" else words[:1]
+        old = next(word for word in reversed(words[:words.index("--")] if "--" in words else words) if word.startswith("--"))
+        assert old.split("=")[0] not in EVERY[" ".join(command)]
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_help_fits_80_columns(command):
+    text = zerotax(*command.split(), "--help").stdout
+    assert text.isascii(), "troff would have no character for it"
+    for line in text.splitlines():
+        assert len(line) <= 80, line
+
+
+@pytest.mark.parametrize("topic", sorted(path.stem for path in (SOURCE / "harness/measuring/cli/topics").glob("*.txt")))
+def test_a_topic_is_told_and_stands_in_the_manual_page(topic):
+    done = zerotax("help", topic)
+    assert done.returncode == 0 and done.stdout.isascii()
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    title = "COMMON OPTIONS" if topic == "options" else topic.upper().replace("-", " ")
+    assert f".SH {title}\n" in zerotax("help", "--man", "-").stdout
+    assert f"  {topic} " in zerotax("help").stdout
+
+
+def test_help_of_a_command_is_its_help():
+    assert zerotax("help", "compare").stdout == zerotax("compare", "--help").stdout
+    assert zerotax("help", "trace", "run").stdout == zerotax("trace", "run", "--help").stdout
+
+
+def test_the_topic_of_options_names_what_commands_have():
+    text = zerotax("help", "options").stdout
+    for name in re.findall(r"^  (--[a-z]+)", text, re.M):
+        assert uses(name) or name == "--pid", name
+    assert set(SHARED) <= set(re.findall(r"--[a-z]+", text))
+
+
+def test_one_mistake_is_found_wherever_it_is_made():
+    for words, meant in (
+            (["run", "--sise", "1MiB"], "did you mean --size?"),
+            (["trace", "print", "--perfeto", "x"], "did you mean --perfetto?"),
+            (["compare", "glibc", "jemalloc", "--markdwon", "x"], "did you mean --markdown?"), (["hlep"], "did you mean help?"),
+            (["help", "size"], "did you mean sizes?"), (["run", "--size", "100M"], "did you mean 100MiB or 100MB?"),
+            (["run", "--color", "alwys"], "did you mean always?"),
+            (["record", "--wieght", "ns", "--", "/bin/true"], "did you mean --weight?"),
+            (["trace", "sumary"], "did you mean summary?")):
+        done = zerotax(*words)
+        assert done.returncode == 2 and meant in done.stderr and done.stdout == "", done.stderr
