@@ -8,7 +8,7 @@
 
 #include "bench/framework.h"
 #include "bench/result.h"
-#include "programs/run.h"
+#include "programs/result.h"
 
 namespace zerotax::bench {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/paired_times.h"
-#include "programs/run.h"
+#include "programs/result.h"
 
 namespace zerotax::programs {
 

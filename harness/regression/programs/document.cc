@@ -13,38 +13,10 @@
 #include "os/environment.h"
 #include "programs/verdict.h"
 #include "record/document.h"
+#include "record/runs/document.h"
 
 namespace zerotax::programs {
 
-namespace {
-
-constexpr const char* kSiteKeys[] = {"calls",          "requested_bytes", "kernel_zeroed_bytes", "refilled_bytes",
-                                     "returned_bytes", "zeroed_bytes",    "peak_live_bytes"};
-static_assert(std::size(kSiteKeys) == kSiteNumbers);
-
-const char* json_key(Metric metric) { return row_of(metric).key; }
-const char* json_key(SiteNumber number) { return key_of(number); }
-
-}  // namespace
-
-const char* key_of(SiteNumber number) { return kSiteKeys[static_cast<std::size_t>(number)]; }
-
-template <typename Enum, typename T, std::size_t kSize>
-void to_json(Json& json, const ByEnum<Enum, T, kSize>& values) {
-  for (std::size_t i = 0; i < kSize; ++i) json[json_key(static_cast<Enum>(i))] = values.all[i];
-}
-template <typename Enum, typename T, std::size_t kSize>
-void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
-  for (std::size_t i = 0; i < kSize; ++i) {
-    const char* const key = json_key(static_cast<Enum>(i));
-    // Earlier versions counted less of a site.
-    if (!std::is_same_v<T, Range> || json.contains(key)) read_field(json, key, values.all[i]);
-  }
-}
-
-void to_json(Json& json, Metric metric) { json = json_key(metric); }
-
-ZEROTAX_FIELDS(Place, function, file, line)
 void to_json(Json& json, const SiteChange& value) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, kind, place, called_by, before, after))
   json["line"] = place_words(value);

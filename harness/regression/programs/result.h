@@ -10,71 +10,10 @@
 #include "judge/comparison.h"
 #include "judge/evidence.h"
 #include "programs/metrics.h"
-#include "record/result.h"
 
 namespace zerotax::programs {
 
 // The fields below are keys of results/schema/program_baseline.schema.json and program_check.schema.json.
-
-/// What is counted of a call stack.
-enum class SiteNumber : std::uint8_t { kCalls, kRequested, kKernelZeroed, kRefilled, kReturned, kZeroed, kLive };
-inline constexpr std::size_t kSiteNumbers = static_cast<std::size_t>(SiteNumber::kLive) + 1;
-template <typename T>
-using BySiteNumber = ByEnum<SiteNumber, T, kSiteNumbers>;
-using SiteValues = BySiteNumber<std::uint64_t>;
-/// In JSON, and in --expect: "returned_bytes".
-const char* key_of(SiteNumber number);
-
-/// A call stack, as it is found again in another build: no addresses, no lines, no folders.
-struct SiteKey {
-  record::SiteKind kind{};
-  std::vector<std::string>
-      stack;  ///< of the program's own functions, the innermost first: "Decoder::reset (decoder.cc)"
-
-  auto operator<=>(const SiteKey&) const = default;  // NOLINT(modernize-use-nullptr): its own comparison with 0
-};
-
-/// The innermost of the program's own functions in a call stack.
-struct Place {
-  std::string function;
-  std::string file;  ///< without its folder; empty: unknown
-  std::optional<int> line;
-};
-/// "Decoder::reset (decoder.cc:118)".
-std::string words_of(const Place& place);
-
-template <typename T>
-struct SiteOf {
-  Place place;
-  BySiteNumber<T> numbers;
-};
-using Site = SiteOf<std::uint64_t>;
-using SiteRange = SiteOf<Range>;
-
-/// The place of a process in a command.
-struct Role {
-  std::string name;
-  std::string parent;  ///< name of the process that started it; empty: the command itself
-};
-
-/// One recorded run of a command.
-struct CommandRun {
-  int exit_status = 0;
-  Values all;
-  std::map<std::string, Values> processes;  ///< by the name of their file
-  std::map<SiteKey, Site> sites;
-  std::string allocator;           ///< the file of the one that was called most
-  std::vector<std::string> notes;  ///< what was not seen of it
-  std::vector<Role> roles;         ///< in the order in which the processes started
-  Evidence evidence;               ///< for advice on what became more
-};
-
-/// A command as it is run each time.
-struct Command {
-  std::string name;
-  std::vector<std::string> command;
-  std::map<std::string, std::string> env;
-};
 
 /// What a command did when it was blessed.
 struct Program : Command {

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "programs/run.h"
 #include "programs/verdict.h"
 #include "programs_testing.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/measured.h"
 #include "base/table.h"
-#include "judge/comparison.h"
 
 namespace zerotax::record::runs {
 
@@ -60,15 +59,11 @@ struct MetricRow {
 
 const std::array<MetricRow, kMetrics>& metric_rows();
 const MetricRow& row_of(Metric metric);
+/// In JSON: "minor_faults".
+const char* key_of(Metric metric);
 
 /// "page faults", "page faults of cc1"; `process` empty: of the command as a whole.
 std::string name_of(const MetricRow& row, const std::string& process);
-
-/// "71,697", "64 MiB".
-std::string format_value(Unit unit, std::uint64_t value);
-
-/// "71,697 to 71,702", or one value.
-std::string format_range(Unit unit, const Range& range);
 
 /// One value for each of an enumeration that begins with 0.
 template <typename Enum, typename T, std::size_t kSize>
@@ -80,12 +75,5 @@ struct ByEnum {
 template <typename T>
 using ByMetric = ByEnum<Metric, T, kMetrics>;
 using Values = ByMetric<Measured<std::uint64_t>>;
-
-using Ranges = ByMetric<Measured<Range>>;
-
-/// How far outside a range a value may lie and be no change: 2 % of the highest, and 16 of what is counted or 64 KiB.
-std::uint64_t least_slack(Unit unit, const Range& range);
-/// The same, and at least as far as the range is wide.
-std::uint64_t slack_of(Unit unit, const Range& range);
 
 }  // namespace zerotax::record::runs
