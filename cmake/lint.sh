@@ -11,8 +11,9 @@ cd "$(dirname "$0")/.."
 # Every part is a function here, quick ones first: it reads the files of its list and fails if it found anything.
 all_parts="format shell python javascript prose headers odr tidy"
 
-# Prints what find finds of a pattern in the folders of our own, but for what is built or downloaded.
-sources() { find . -type d \( -name 'build*' -o -name '.?*' \) -prune -o -type f \( "$@" \) -print | sort; }
+# Prints what find finds of a pattern in the folders of our own, but for what is built or downloaded. Of folders whose names
+# begin with a dot, .github/action alone has sources.
+sources() { find . .github/action -type d \( -name 'build*' -o -name '.?*' \) -prune -o -type f \( "$@" \) -print | sort; }
 
 files_of() {
   case "$1" in
@@ -52,10 +53,11 @@ headers() {
   # The contract suite and the program that replays are in C.
   # shellcheck disable=SC2016  # the inner shell expands these
   xargs -P "$(nproc)" -n 1 sh -c '
+    wings=$(printf -- "-I %s " harness/*/)
     compile="${CXX:-g++} -std=c++20 -x c++"
     case "$1" in */contract/suite/* | */replay/process/*) compile="${CC:-gcc} -std=gnu11 -x c" ;; esac
     $compile -fsyntax-only -Wall -Wextra -Wno-unused-function \
-      -I harness -I allocators -I recorder -I recorder/include -include "$1" /dev/null' sh <"$1"
+      $wings -I allocators -I recorder -I recorder/include -include "$1" /dev/null' sh <"$1"
 }
 
 odr() {

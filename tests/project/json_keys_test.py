@@ -9,8 +9,8 @@ READ = re.compile(r'\.at\("|\["[a-z]|\.(?:contains|value)\("')
 
 def readers():
     """The parts of the harness, but for point and what lies below it, whose files other than document.cc have keys."""
-    return {path.relative_to(SOURCE / "harness").parts[0]
-            for path in (SOURCE / "harness").rglob("*.[hc]*")
+    sources = [path for path in (SOURCE / "harness").rglob("*") if path.suffix in (".c", ".cc", ".h")]
+    return {path.relative_to(SOURCE / "harness").parts[1] for path in sources
             if not path.name.endswith("document.cc") and READ.search(path.read_text())} - {"base", "point", "probe"}
 
 

@@ -1,103 +1,160 @@
-"""The layers and rooms of the harness include only what the tables of harness/README.md allow."""
+"""The wings of the harness stand in the order that harness/README.md shows, and the rooms of a wing in no circle."""
+import graphlib
 import os
 import pathlib
 import re
 
+import pytest
+
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
-README = (SOURCE / "harness" / "README.md").read_text()
+HARNESS = SOURCE / "harness"
+README = (HARNESS / "README.md").read_text()
+# "foundation < measuring < kernel, program < …": wings between two marks include nothing of one another.
+ORDER = [step.split(", ") for step in re.search(r"^[a-z]+(?: < [a-z]+(?:, [a-z]+)*){3,}$", README, re.MULTILINE)[0].split(" < ")]
+STEP = {wing: step for step, wings in enumerate(ORDER) for wing in wings}
+WING = {path.name: path.parent.name for path in HARNESS.glob("*/*") if path.is_dir()}
 # Code that runs in other processes does not belong to its room's library.
 INSIDE = {"record/preload": {"base", "os", "meter", "record"}, "fork/process": {"fork"},
           "snapshot/process": {"os", "snapshot"}, "bench/preload": set(),
           "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"},
-          "replay/process": {"replay"}}
+          "replay/process": {"replay"}, "report/reproducers": set()}
 
 
-def rows(heading):
-    """The cells of the rows of a table of the README."""
-    table = README.split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n")[2:]]
+def sources(folder):
+    return [path for path in sorted(folder.rglob("*")) if path.suffix in (".c", ".cc", ".h")]
 
 
-LAYERS = [row[0].strip("`") for row in rows("layer")]
-ROOMS = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[2])) for row in rows("room")}
-
-
-def allowed(folder):
-    """The folders that files of a layer or room may include from."""
-    if folder in ROOMS:
-        return {folder} | ROOMS[folder] | set(LAYERS) - {"probe"}
-    # Nothing links the probe: only meter/sample_block.h crosses.
-    return set(LAYERS[:LAYERS.index(folder) + 1]) - ({"probe"} if folder != "probe" else set())
+def included_by(path):
+    return re.findall(r'^ *# *include "(\w+)/', path.read_text(), re.MULTILINE)
 
 
 def includes():
-    for path in sorted((SOURCE / "harness").rglob("*.[hc]*")):
-        name = path.relative_to(SOURCE / "harness")
-        for included in re.findall(r'^#include "(\w+)/', path.read_text(), re.MULTILINE):
-            yield name, included
+    """(file, its room and the next part of its path, included room)."""
+    for path in sources(HARNESS):
+        name = path.relative_to(HARNESS)
+        for included in included_by(path):
+            if included in WING:
+                yield name.as_posix(), "/".join(name.parts[1:3]), included
 
 
-def test_each_folder_includes_what_it_may():
-    folders = set(LAYERS) | set(ROOMS)
-    wrong = []
-    for name, included in includes():
-        may = INSIDE.get("/".join(name.parts[:2])) or allowed(name.parts[0])
-        if included in folders and included not in may:
-            wrong.append(f"{name} includes {included}")
-    assert not wrong, "\n".join(wrong)
+def wrong(folder, included):
+    """Why a file may not include from a room; empty if it may."""
+    room = folder.split("/")[0]
+    if folder in INSIDE:
+        return "" if included in INSIDE[folder] else "runs in another process"
+    # Nothing links the probe: only meter/sample_block.h crosses.
+    if included == "probe" != room:
+        return "nothing links the probe"
+    mine, other = WING[room], WING[included]
+    return "" if mine == other or STEP[other] < STEP[mine] else f"{mine} does not stand above {other}"
 
 
-def test_there_are_includes_to_look_at():
-    assert len(list(includes())) > 500
+def test_the_wings_are_those_of_the_order():
+    assert {path.name for path in HARNESS.iterdir() if path.is_dir()} == set(STEP)
+    assert len(WING) == len([path for path in HARNESS.glob("*/*") if path.is_dir()]), "two rooms have one name"
+    cmake = re.search(r"^foreach\(wing IN ITEMS ([a-z ]+)\)$", (HARNESS / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+    assert cmake.split() == [wing for wings in ORDER for wing in wings]
 
 
-def test_every_folder_of_the_harness_is_a_layer_or_a_room():
-    folders = {path.name for path in (SOURCE / "harness").iterdir() if path.is_dir()}
-    assert folders == set(LAYERS) | set(ROOMS)
+def test_a_wing_includes_what_stands_before_it():
+    found = list(includes())
+    assert len(found) > 500
+    problems = [f"{file} includes {included}: {why}" for file, folder, included in found if (why := wrong(folder, included))]
+    assert not problems, "\n".join(problems)
 
 
-def test_the_build_allows_what_the_readme_allows():
-    cmake = (SOURCE / "harness" / "CMakeLists.txt").read_text()
-    built = re.findall(r"^zerotax_room\((\w+)(?: USES ([a-z_ ]+))?", cmake, re.MULTILINE)
-    assert {room: set(uses.split()) for room, uses in built} == ROOMS
+@pytest.mark.parametrize("folder, included, why", [
+    ("cow/run.cc", "record", "kernel does not stand above program"),
+    ("replay/run.cc", "programs", "program does not stand above regression"),
+    ("cli/main.cc", "probe", "nothing links the probe"),
+    ("bench/preload", "os", "runs in another process"),
+    ("bench/run.cc", "record", "")])
+def test_an_arrow_that_points_back_is_found(folder, included, why):
+    assert wrong(folder, included) == why
+
+
+def test_rooms_are_in_no_circle():
+    arrows = {}
+    for _, folder, included in includes():
+        room = folder.split("/")[0]
+        if included != room:
+            arrows.setdefault(room, set()).add(included)
+    graphlib.TopologicalSorter(arrows).prepare()  # raises CycleError
+
+
+def test_a_room_is_built_with_those_that_it_includes():
+    cmake = (HARNESS / "CMakeLists.txt").read_text()
+    built = {room: set(uses.split())
+             for room, uses in re.findall(r"^zerotax_room\((\w+)(?: USES ([a-z_ ]+))?", cmake, re.MULTILINE)}
+    above = [room for room, wing in WING.items() if STEP[wing] > STEP["measuring"]]
+    used = {room: set() for room in above}
+    for _, folder, included in includes():
+        room = folder.split("/")[0]
+        if included in above and included != room:
+            used[room].add(included)
+    assert built == used
+
+
+def test_the_picture_has_each_room():
+    picture = README.split("```")[1]
+    assert set(WING) <= set(re.findall(r"\w+", picture))
+
+
+def test_the_readme_has_the_folder_of_each_command():
+    table = README.split("\n| command |", 1)[1].split("\n\n", 1)[0]
+    told = {command: folder for commands, folder in re.findall(r"^\| (`[^|]*`) \| `([\w/]+)`", table, re.MULTILINE)
+            for command in re.findall(r"`(\w+)", commands)}
+    # One without a summary is hidden.
+    found = {name: path.parent.relative_to(HARNESS).as_posix() for path in HARNESS.rglob("*.cc") for name in re.findall(
+        r'^const Subcommand \w+\(\s*"(\w+)", Wing::\w+,\s*"(?!")', path.read_text(), re.MULTILINE)}
+    assert told == found
+
+
+def test_the_help_has_a_command_under_its_wing():
+    for path in HARNESS.rglob("*.cc"):
+        for wing in re.findall(r"\bWing::k(\w+),", path.read_text()):
+            assert path.relative_to(HARNESS).parts[0] == wing.lower(), path
 
 
 def test_the_code_of_a_room_is_in_its_namespace():
-    for room in ROOMS:
-        for path in (SOURCE / "harness" / room).rglob("*.[hc]*"):
-            if "/".join(path.relative_to(SOURCE / "harness").parts[:2]) not in INSIDE:
+    for room, wing in WING.items():
+        if STEP[wing] <= STEP["measuring"]:
+            continue
+        for path in sources(HARNESS / wing / room):
+            folder = "/".join(path.relative_to(HARNESS).parts[1:3])
+            if folder not in INSIDE:
                 # But for a type of core that is declared only.
                 names = set(re.findall(
                     r"^namespace (zerotax[\w:]*) \{\n(?!(?:struct|class) \w+;\n\})", path.read_text(), re.MULTILINE))
-                assert names == {f"zerotax::{room}"}, path
+                assert names == {"zerotax::record::runs" if folder == "record/runs" else f"zerotax::{room}"}, path
 
 
 def test_one_file_includes_the_argument_parser():
-    users = [path.name for folder in ("harness", "tests") for path in (SOURCE / folder).rglob("*.[hc]*")
+    users = [path.name for folder in ("harness", "tests") for path in sources(SOURCE / folder)
              if "#include <CLI/" in path.read_text(errors="replace")]
     assert users == ["parser.h"]
 
 
 def test_cases_reach_into_the_meter_only():
-    for path in (SOURCE / "cases").rglob("*.[hc]*"):
-        # An include that names no layer names a folder of the case's own.
-        found = set(re.findall(r'^#include "(\w+)/', path.read_text(), re.MULTILINE)) & (set(LAYERS) | set(ROOMS))
+    for path in sources(SOURCE / "cases"):
+        # An include that names no room names a folder of the case's own.
+        found = set(included_by(path)) & set(WING)
         assert found <= {"meter", "os", "base"}, f"{path}: {found}"
 
 
 def test_the_recorder_stands_by_itself():
-    sources = list((SOURCE / "recorder").rglob("*.[hc]*"))
-    assert len(sources) > 20
-    for path in sources:
-        found = set(re.findall(r'^#include "(\w+)/', path.read_text(), re.MULTILINE))
+    own = sources(SOURCE / "recorder")
+    assert len(own) > 20
+    for path in own:
+        found = set(included_by(path))
         assert found <= {"zerotax", "format", "functions"}, f"{path}: {found}"
     # The other way, what is in the files is known; and two files record, as any program would.
-    users = {path.name for path in (SOURCE / "harness").rglob("*.[hc]*")
+    users = {path.name for path in sources(HARNESS)
              if re.findall(r'^#include [<"]zerotax/recorder', path.read_text(), re.MULTILINE)}
     assert users == {"kernel_log.cc", "kernel_event_type.h"}
 
 
 def test_headers_say_pragma_once():
-    for path in (SOURCE / "harness").rglob("*.h"):
+    for path in HARNESS.rglob("*.h"):
         # But for what programs of others include.
         assert "include/zerotax" in str(path) or "#pragma once" in path.read_text(), path

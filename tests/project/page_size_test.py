@@ -4,7 +4,7 @@ import pathlib
 import re
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
-FOLDERS = ["harness", "allocators", "cases", "recorder", "reports", "workloads"]
+FOLDERS = ["harness", "allocators", "cases", "recorder"]
 SUFFIXES = {".cc", ".h", ".c", ".S", ".py", ".sh"}
 # What may mean a page of 4 KiB.
 SIZE = re.compile(r"\b4'?09[56](?:[uUlLzZ]*)\b|\b0x1'?000\b|(?<![0-9a-fA-F'xX])0x0*fff[uUlL]*\b|(?:>>|<<)=? ?12\b"

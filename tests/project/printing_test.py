@@ -20,8 +20,10 @@ MAY_WRITE = {
 }
 MAY_DUMP = {"foundation/base/json.cc": "the one function"}
 # C programs that are measured, or that run in place of zerotax: zerotax reads their output.
-OTHER_PROGRAMS = ("kernel/contract/suite/", "kernel/snapshot/process/", "kernel/fork/process/", "program/replay/process/", "measuring/run/process/", "measuring/probe/",
-                  "program/record/preload/", "regression/bench/preload/", "program/trace/reader/", "measuring/run/machine/guest_init.c", "measuring/meter/")
+OTHER_PROGRAMS = ("kernel/contract/suite/", "kernel/snapshot/process/", "kernel/fork/process/", "program/replay/process/",
+                  "measuring/run/process/", "measuring/probe/", "program/record/preload/", "regression/bench/preload/",
+                  "program/trace/reader/", "allocator/report/reproducers/", "measuring/run/machine/guest_init.c",
+                  "measuring/meter/")
 
 
 def without_text(source):

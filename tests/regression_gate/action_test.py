@@ -152,7 +152,7 @@ def commented(work, github, name="mine"):
     reports.mkdir(exist_ok=True)
     (reports / "check.md").write_text("### zerotax check: same\nnew ✓\n", encoding="utf-8")
     done = subprocess.run(
-        ["bash", SOURCE / ".github" / "action" / "comment.sh"], capture_output=True, text=True, check=False, env=clean_environment(
+        ["bash", SOURCE / ".github/action/comment.sh"], capture_output=True, text=True, check=False, env=clean_environment(
             NAME=name, REPORTS=str(reports), PULL_REQUEST="7", GH_REPO="me/mine", GH_TOKEN="secret", GITHUB_API_URL=github))
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -191,8 +191,8 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
         output = tmp_path / "output"
         output.unlink(missing_ok=True)
         environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(output), "RUNNER_TEMP": str(tmp_path), **given}
-        done = subprocess.run(["bash", "-e", SOURCE / ".github" / "action" / "source.sh"], env=environment, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(["bash", "-e", SOURCE / ".github/action/source.sh"], env=environment, capture_output=True,
+                              text=True, check=False)
         return done, dict(line.split("=", 1) for line in output.read_text().splitlines()) if output.exists() else {}
 
     copy = tmp_path / "copy"

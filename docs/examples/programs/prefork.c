@@ -5,7 +5,7 @@
  * first on, in the worker that answers, and the kernel copies each of them for that worker. The answer says which worker it was,
  * and how many pages it has written in all. SIGTERM or SIGINT to the parent ends everything.
  *
- *   cc -O2 -o prefork docs/examples/programs/prefork.c && zerotax cow -- ./prefork
+ *   cc -O2 -o prefork prefork.c && zerotax cow -- ./prefork
  *   curl http://127.0.0.1:PORT/100
  */
 #define _GNU_SOURCE

@@ -36,7 +36,7 @@ LoopRequest request_of(const MeasureOptions& options, double seconds) {
 
 }  // namespace
 
-ExitStatus run(const MeasureOptions& options, double seconds) {
+ExitStatus run_loop(const MeasureOptions& options, double seconds) {
   options.check(kMostCalls);
   const LoopRequest request = request_of(options, seconds);
   const std::string& file = options.json;

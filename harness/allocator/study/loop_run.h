@@ -7,6 +7,6 @@ namespace zerotax::study {
 
 /// `zerotax run --loop`: a loop of calloc beside one of malloc, for each allocator and size, as a table and as JSON.
 /// `seconds`: how long a loop may take. Throws UsageError.
-ExitStatus run(const MeasureOptions& options, double seconds);
+ExitStatus run_loop(const MeasureOptions& options, double seconds);
 
 }  // namespace zerotax::study

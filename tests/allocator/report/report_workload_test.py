@@ -59,7 +59,7 @@ def test_where_there_is_nothing_to_show_it_says_so(known, tmp_path):
 
 @pytest.mark.long("a real program reduced")
 def test_a_recording_of_a_real_program_is_reduced(tmp_path):
-    done = report(SOURCE / "harness/program/replay/workloads" / "sqlite3.calls", "--allocator", "tcmalloc", "--out", tmp_path / "out")
+    done = report(SOURCE / "harness/program/replay/workloads/sqlite3.calls", "--allocator", "tcmalloc", "--out", tmp_path / "out")
     if done.returncode == 2 and "tcmalloc" in done.stderr:
         pytest.skip("no tcmalloc here")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -73,7 +73,8 @@ def test_everything_is_in_the_folder(study):
     assert (folder / "summary.md").read_text() in said
     workloads = json.loads((folder / "workloads.json").read_text())
     check_schema(workloads, "workloads")
-    assert workloads["complete"] and len(workloads["workloads"]) == len(list((SOURCE / "harness/program/replay/workloads").glob("*.calls"))) == 12
+    recordings = list((SOURCE / "harness/program/replay/workloads").glob("*.calls"))
+    assert workloads["complete"] and len(workloads["workloads"]) == len(recordings) == 12
     assert all([each["allocator"]["name"] for each in workload["replays"]] == ["glibc"] for workload in workloads["workloads"])
     check_schema(json.loads((folder / "summary.json").read_text()), "summary")
     assert zerotax("findings", folder, "--summary").stdout == (folder / "summary.md").read_text()

@@ -70,7 +70,7 @@ def built(compiler: str, package: str) -> Iterator[pathlib.Path]:
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, "zerotax-contract")
         # The headers of the kernel that musl-gcc does not look for are not needed: abi.h has what is newer.
-        subprocess.run([compiler, "-std=gnu11", "-O2", "-static", "-pthread", f"-I{SOURCE / 'harness'}",
+        subprocess.run([compiler, "-std=gnu11", "-O2", "-static", "-pthread", f"-I{SOURCE / 'harness/kernel'}",
                         f'-DCONTRACT_PROGRAMS="{FOLDER / "programs"}"', "-o", program, *sorted(FOLDER.glob("*.c"))], check=True)
         yield program
 
