@@ -100,7 +100,7 @@ ExitStatus help(const CLI::App& root, const Options& options) {
 
 // The hidden option is for shells, which complete words.
 const Subcommand command(
-    "help", Question::kMachine, "explain a command or a topic, such as sizes, allocators or exit-status", kExamples,
+    "help", Wing::kMeasuring, "explain a command or a topic, such as sizes, allocators or exit-status", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       const CLI::App* root = arguments.app().get_parent();

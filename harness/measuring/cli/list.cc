@@ -28,7 +28,7 @@ ExitStatus list() {
   return ExitStatus::kDone;
 }
 
-const Subcommand command("list", Question::kMachine, "show the allocators and cases that can be measured here",
+const Subcommand command("list", Wing::kMeasuring, "show the allocators and cases that can be measured here",
                          "  zerotax list\n", [](Arguments&) -> std::function<ExitStatus()> { return list; });
 
 }  // namespace

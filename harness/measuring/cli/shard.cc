@@ -28,7 +28,7 @@ ExitStatus shard(const Options& options) {
 
 // Hidden (no summary): for the tasks of --on slurm, whose task.sh calls it.
 const Subcommand command(
-    "shard", Question::kMachine, "", "  zerotax shard results/full/fleet/points 3\n",
+    "shard", Wing::kMeasuring, "", "  zerotax shard results/full/fleet/points 3\n",
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("folder", options->folder, "RESULTS/fleet/NAME of a run on Slurm").required().path();

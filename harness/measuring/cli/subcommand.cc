@@ -18,28 +18,26 @@ namespace {
 
 struct Entry {
   const char* name;
-  Question question;
+  Wing wing;
   const char* summary;
   const char* examples;
   Subcommand::Configure configure;
 };
 
-const char* heading_of(Question question) {
-  switch (question) {
-    case Question::kAllocator:
+const char* heading_of(Wing wing) {
+  switch (wing) {
+    case Wing::kAllocator:
       return "What an allocator zeroes";
-    case Question::kProgram:
+    case Wing::kProgram:
       return "What zeroing costs a program, and what helps";
-    case Question::kVersions:
-      return "Which version changed that";
-    case Question::kFork:
-      return "What fork costs, and who copies which page";
-    case Question::kReport:
-      return "What is wrong, and how to report it";
-    case Question::kMachine:
+    case Wing::kRegression:
+      return "Which change did that";
+    case Wing::kKernel:
+      return "What the kernel does here";
+    case Wing::kMeasuring:
       break;
   }
-  return "What this machine can measure";
+  return "What can be measured";
 }
 
 std::vector<Entry>& entries() {
@@ -80,8 +78,7 @@ bool is_forced(const CLI::App& command) {
 /// Whether it makes sense to run it in a machine in which nothing else runs.
 bool takes_machine(const Entry& entry) {
   const std::string name = entry.name;
-  if (entry.question == Question::kMachine) return name == "contract" || name == "doctor";
-  return entry.question != Question::kReport && name != "top";
+  return entry.wing != Wing::kMeasuring && name != "findings" && name != "report" && name != "top";
 }
 
 std::vector<CLI::App*> verbs_of(CLI::App& command) {
@@ -133,19 +130,18 @@ std::function<ExitStatus()> add_options(const Entry& entry, CLI::App& command) {
 
 std::vector<std::string> Subcommand::command_line;
 
-Subcommand::Subcommand(const char* name, Question question, const char* summary, const char* examples,
-                       Configure configure) {
-  entries().push_back({name, question, summary, examples, configure});
+Subcommand::Subcommand(const char* name, Wing wing, const char* summary, const char* examples, Configure configure) {
+  entries().push_back({name, wing, summary, examples, configure});
 }
 
 void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
   std::sort(entries().begin(), entries().end(), [](const Entry& a, const Entry& b) {
-    return std::tuple(a.question, std::string_view(a.name)) < std::tuple(b.question, std::string_view(b.name));
+    return std::tuple(a.wing, std::string_view(a.name)) < std::tuple(b.wing, std::string_view(b.name));
   });
   for (const Entry& entry : entries()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     command->footer(std::string("Examples:\n") + entry.examples);
-    command->group(entry.summary[0] == '\0' ? "" : heading_of(entry.question));
+    command->group(entry.summary[0] == '\0' ? "" : heading_of(entry.wing));
     if (!needs_options(entry)) continue;
     const auto work = add_options(entry, *command);
     command->callback([work, command, &status] {

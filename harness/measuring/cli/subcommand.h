@@ -10,16 +10,16 @@
 
 namespace zerotax {
 
-/// What a user asks whom the command helps: the groups of --help, in their order, which is that of README's table.
-enum class Question : std::uint8_t { kAllocator, kProgram, kVersions, kFork, kReport, kMachine };
+/// The wing of harness/ that has the command: the groups of --help, in their order, which is that of README's table.
+enum class Wing : std::uint8_t { kAllocator, kProgram, kRegression, kKernel, kMeasuring };
 
-/// A subcommand of `zerotax`: one static object of this kind in <room>/command.cc.
+/// A subcommand of `zerotax`: one static object of this kind in <wing>/<room>/command.cc.
 class Subcommand {
  public:
   /// Adds options to `arguments` and returns what to do once they are parsed.
   using Configure = std::function<ExitStatus()> (*)(Arguments& arguments);
   /// An empty `summary` hides it from --help.
-  Subcommand(const char* name, Question question, const char* summary, const char* examples, Configure configure);
+  Subcommand(const char* name, Wing wing, const char* summary, const char* examples, Configure configure);
 
   /// Adds every subcommand to `app`, with options if `command_line` names it or "help"; the callback of the one that
   /// was named runs it and stores its status in `status`.
