@@ -151,7 +151,7 @@ program_alarms() { $python tests/stress/program_alarms.py "$1/program-alarms.jso
 
 workloads() {
   $python harness/program/replay/workloads/accuracy.py "$1/replay-accuracy.json"
-  $zerotax replay workloads --json "$1/workloads.json" >/dev/null
+  $zerotax replay harness/program/replay/workloads --json "$1/workloads.json" >/dev/null
   $python plots/workloads.py "$1/workloads.json" >/dev/null
 }
 

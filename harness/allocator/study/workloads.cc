@@ -13,7 +13,6 @@
 #include "replay/run.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
-#include "run/python.h"
 
 namespace zerotax::study {
 namespace {
@@ -46,7 +45,7 @@ void check_workloads(const std::string& folder) {
 }
 
 ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) try {
-  const std::string recordings = folder_of_scripts("workloads", "workloads", "README.md");
+  const std::string recordings = replay::own_recordings();
   if (recordings.empty()) return {};
   replay::Plan how;
   how.allocators = preloaded(plan);

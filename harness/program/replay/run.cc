@@ -24,6 +24,7 @@
 #include "run/allocators.h"
 #include "run/experiment.h"
 #include "run/program_launch.h"
+#include "run/python.h"
 
 namespace zerotax::replay {
 namespace {
@@ -197,11 +198,15 @@ void begin(const Plan& plan, Workload& workload) {
 
 std::string workload_name(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
+std::string own_recordings() { return folder_of_scripts("workloads", "harness/program/replay/workloads", "README.md"); }
+
 std::vector<std::string> recordings_in(const std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
-  for (const std::string& path : paths) {
+  for (const std::string& given : paths) {
     std::error_code failure;
+    const bool is_own = given == "workloads" && !fs::exists(given, failure) && !own_recordings().empty();
+    const std::string path = is_own ? own_recordings() : given;
     if (!fs::is_directory(path, failure)) {
       files.push_back(path);
       continue;

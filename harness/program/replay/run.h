@@ -20,8 +20,12 @@ void check_fits(const Prepared& prepared);
 /// The name of a recording in tables: its file without folder and extension.
 std::string workload_name(const std::string& path);
 
+/// The folder of recordings that zerotax brings; empty if it is missing.
+std::string own_recordings();
+
 /// These files, and in the place of a folder its files *.calls in the order of their names. Throws UsageError for a
-/// folder that has none, or cannot be read.
+/// folder that has none, or cannot be read. "workloads" stands for own_recordings(), unless there is a file or folder
+/// of that name.
 std::vector<std::string> recordings_in(const std::vector<std::string>& paths);
 
 /// The path of replay-calls.

@@ -1,4 +1,4 @@
-"""workloads/convert.py refuses a file that it cannot read or may not replace: in one line, with status 2, and nothing
+"""convert.py refuses a file that it cannot read or may not replace: in one line, with status 2, and nothing
 is lost."""
 
 import os

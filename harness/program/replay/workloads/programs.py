@@ -1,4 +1,4 @@
-"""Twelve real programs with a task each: what zerotax is tried on, and what workloads/*.calls are recordings of."""
+"""Twelve real programs with a task each: what zerotax is tried on, and what the files *.calls are recordings of."""
 from __future__ import annotations
 
 import subprocess

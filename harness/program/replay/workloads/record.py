@@ -1,4 +1,4 @@
-"""Records the calls of the twelve programs, as workloads/*.calls are.
+"""Records the calls of the twelve programs, as the files *.calls are.
 
 usage: record.py [--out FOLDER] [--program NAME]...
 """
