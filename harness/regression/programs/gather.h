@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "programs/result.h"
-#include "programs/run.h"
+#include "programs/result.h"
 
 namespace zerotax::programs {
 
