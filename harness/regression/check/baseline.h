@@ -154,7 +154,7 @@ struct BaselineChange {
   int times = 1;                        ///< how often it was there
 };
 inline const std::string& name_of(const BaselineChange& change) { return change.name; }
-/// Of a range, a change lasts on a side on which it was each time.
+/// A change of a range lasts on each side where it was every time.
 bool lasts(BaselineChange& change, const BaselineChange& again);
 
 /// By how much a number may differ: by so many (bytes, faults), or by a share of what it was.

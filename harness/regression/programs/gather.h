@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "programs/result.h"
-#include "programs/result.h"
 
 namespace zerotax::programs {
 
