@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "base/fields.h"
 #include "base/units.h"
@@ -66,12 +65,6 @@ void from_json(const Json& json, Direction& direction) {
 void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
 ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
 ZEROTAX_FIELDS_WRITTEN(Range, low, high)
-void from_json(const Json& json, Range& value) {
-  value = {json.at("low"), json.at("high")};
-  if (value.high < value.low) {
-    throw std::invalid_argument(fmt::format(": the high end {} is below the low one {}", value.high, value.low));
-  }
-}
 
 std::string not_compared_text(const std::vector<NotCompared>& all, bool explain) {
   constexpr std::size_t kLongReason = 45;

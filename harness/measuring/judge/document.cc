@@ -1,8 +1,12 @@
 #include "judge/document.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/fields.h"
+#include "judge/comparison.h"
 #include "judge/rule.h"
 
 namespace zerotax {
@@ -49,6 +53,13 @@ void from_json(const Json& json, Settings& settings) {
 
 MeasuredThresholds::MeasuredThresholds(const Json& document) {
   if (document.is_object()) document.at("thresholds").get_to(all);
+}
+
+void from_json(const Json& json, Range& value) {
+  value = {json.at("low"), json.at("high")};
+  if (value.high < value.low) {
+    throw std::invalid_argument(fmt::format(": the high end {} is below the low one {}", value.high, value.low));
+  }
 }
 
 Project read_project(const Json& upstream) { return upstream.get<Project>(); }

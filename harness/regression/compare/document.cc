@@ -1,10 +1,14 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
 #include "base/fields.h"
 #include "base/table.h"
 #include "compare/comparison.h"
+#include "compare/run_file.h"
+#include "judge/comparison.h"
+#include "os/load.h"
 #include "os/utc.h"
 
 namespace zerotax::compare {
@@ -104,6 +108,14 @@ Json point_json(const CompareReport& report, std::size_t i) {
   return json;
 }
 
+/// The load of the last minute in words, and whether the machine was busy.
+std::pair<std::string, bool> load_of(const Json& environment) {
+  const Json& load = environment.at("load_average");
+  if (!load.is_array()) return {"n/a", false};
+  const double last = load.at(0);
+  return {json_line(load.at(0)), load_level(last, environment.at("cpus")) == LoadLevel::kBusy};
+}
+
 /// The figures of one process as Google Benchmark has them. It wants a CPU time, which is not measured here: an
 /// operation does not wait, so that its wall time is the nearest figure (the context says so).
 Json repetition(const std::string& name, std::size_t index, std::size_t of, double ns) {
@@ -128,6 +140,29 @@ Cell number(const std::optional<double>& value) {
 Cell whole(const Measured<std::int64_t>& figure) { return figure ? Cell(std::to_string(*figure)) : Cell(); }
 
 }  // namespace
+
+std::string differing_conditions(const Json& before, const Json& after) {
+  // After each boot a machine has a few pages more or less.
+  constexpr double kSlack = 0.01;
+  static const std::vector<ConditionRow> rows{{"kernel", "kernel"},
+                                              {"machine", "machine"},
+                                              {"cpu", "cpu"},
+                                              {"cpus", "cpus"},
+                                              {"memory_bytes", "memory_bytes", kSlack},
+                                              {"page_bytes", "page_bytes"},
+                                              {"thp", "thp"},
+                                              {"swap_bytes", "swap_bytes", kSlack},
+                                              {"cgroup_memory_limit_bytes", "cgroup_memory_limit_bytes", kSlack},
+                                              {"libc", "libc"}};
+  std::vector<std::string> differences;
+  for (const ConditionDifference& each : zerotax::differing_conditions(rows, before, after)) {
+    differences.push_back(fmt::format("{}: {} and {}", each.name, each.before, each.after));
+  }
+  const auto [old_load, was_busy] = load_of(before);
+  const auto [new_load, is_busy] = load_of(after);
+  if (was_busy != is_busy) differences.push_back(fmt::format("load: {} and {}", old_load, new_load));
+  return fmt::format("{}", fmt::join(differences, "; "));
+}
 
 Json compare_json(const CompareReport& report) {
   Json json;

@@ -1,7 +1,6 @@
 #include "compare/run_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +11,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "judge/comparison.h"
-#include "os/load.h"
 #include "run/allocators.h"
 
 namespace zerotax::compare {
@@ -53,14 +50,6 @@ void check_figures(const RunFile& run) {
   }
 }
 
-/// The load of the last minute in words, and whether the machine was busy.
-std::pair<std::string, bool> load_of(const Json& environment) {
-  const Json& load = environment.at("load_average");
-  if (!load.is_array()) return {"n/a", false};
-  const double last = load.at(0);
-  return {json_line(load.at(0)), load_level(last, environment.at("cpus")) == LoadLevel::kBusy};
-}
-
 }  // namespace
 
 bool is_run_file(const std::string& word) {
@@ -83,29 +72,6 @@ RunFile read_run_file(const std::string& path) { return {read_stored_run(path), 
 const Json& RunFile::environment_of(const Point& point) const {
   const auto found = environments.find(point.host.value_or(""));
   return found == environments.end() ? environment : found->second;
-}
-
-std::string differing_conditions(const Json& before, const Json& after) {
-  // After each boot a machine has a few pages more or less.
-  constexpr double kSlack = 0.01;
-  static const std::vector<ConditionRow> rows{{"kernel", "kernel"},
-                                              {"machine", "machine"},
-                                              {"cpu", "cpu"},
-                                              {"cpus", "cpus"},
-                                              {"memory_bytes", "memory_bytes", kSlack},
-                                              {"page_bytes", "page_bytes"},
-                                              {"thp", "thp"},
-                                              {"swap_bytes", "swap_bytes", kSlack},
-                                              {"cgroup_memory_limit_bytes", "cgroup_memory_limit_bytes", kSlack},
-                                              {"libc", "libc"}};
-  std::vector<std::string> differences;
-  for (const ConditionDifference& each : zerotax::differing_conditions(rows, before, after)) {
-    differences.push_back(fmt::format("{}: {} and {}", each.name, each.before, each.after));
-  }
-  const auto [old_load, was_busy] = load_of(before);
-  const auto [new_load, is_busy] = load_of(after);
-  if (was_busy != is_busy) differences.push_back(fmt::format("load: {} and {}", old_load, new_load));
-  return fmt::format("{}", fmt::join(differences, "; "));
 }
 
 std::vector<ComparedPoint> compare_run_files(const RunFile& before, const RunFile& after, Cost cost) {
