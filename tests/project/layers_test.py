@@ -1,4 +1,4 @@
-"""The wings of the harness stand in the order that harness/README.md shows, and the rooms of a wing in no circle."""
+"""The wings of the harness stand in the order that harness/README.md shows, and the rooms of a wing form no cycle."""
 import graphlib
 import os
 import pathlib
@@ -104,7 +104,7 @@ def test_the_readme_has_the_folder_of_each_command():
     table = README.split("\n| command |", 1)[1].split("\n\n", 1)[0]
     told = {command: folder for commands, folder in re.findall(r"^\| (`[^|]*`) \| `([\w/]+)`", table, re.MULTILINE)
             for command in re.findall(r"`(\w+)", commands)}
-    # One without a summary is hidden.
+    # A command without a summary is hidden.
     found = {name: path.parent.relative_to(HARNESS).as_posix() for path in HARNESS.rglob("*.cc") for name in re.findall(
         r'^const Subcommand \w+\(\s*"(\w+)", Wing::\w+,\s*"(?!")', path.read_text(), re.MULTILINE)}
     assert told == found
@@ -137,7 +137,7 @@ def test_one_file_includes_the_argument_parser():
 
 def test_cases_reach_into_the_meter_only():
     for path in sources(SOURCE / "cases"):
-        # An include that names no room names a folder of the case's own.
+        # An include that names no room is in the case's own folder.
         found = set(included_by(path)) & set(WING)
         assert found <= {"meter", "os", "base"}, f"{path}: {found}"
 

@@ -56,7 +56,7 @@ void holes() {
   }
 }
 
-/// Blocks that are freed and used again, beside more memory that the allocator has no part in.
+/// Blocks that are freed and used again, beside more memory that does not come from the allocator.
 void reuse_blocks() {
   for (int i = 0; i < 4; ++i) {
     void* const block = std::malloc(48 * kMiB);

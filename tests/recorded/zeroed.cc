@@ -261,7 +261,7 @@ int by_userfault_instruction() {
       [](int fd, long copy) { instructions::system_call(SYS_ioctl, fd, static_cast<long>(UFFDIO_COPY), copy); });
 }
 
-/// The program may make all system calls but these, which fail.
+/// Lets these system calls fail, and allows all others.
 template <std::size_t N>
 int without_calls(const std::uint32_t (&numbers)[N]) {
   sock_filter filter[2 * N + 2];
@@ -281,7 +281,7 @@ int without_usage() { return without_calls({SYS_getrusage, SYS_pread64, SYS_ioct
 
 int without_clock() { return without_calls({SYS_clock_gettime}); }
 
-/// Any call but read, write, exit and sigreturn ends the program.
+/// From here on, any system call but read, write, exit and sigreturn ends the program.
 int in_strict_seccomp() {
   fill();
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 77;
@@ -324,7 +324,7 @@ int by_raw_clone() {
   return 0;
 }
 
-/// A process that shares this one's memory and runs `run`; no thread.
+/// Starts a process, not a thread, that shares this one's memory and runs `run`.
 pid_t share_memory(int (*run)(void*)) {
   constexpr std::size_t kStackBytes = std::size_t{1} << 20;
   return ::clone(run, map(kStackBytes, MAP_PRIVATE | MAP_ANONYMOUS) + kStackBytes, CLONE_VM | SIGCHLD, nullptr);

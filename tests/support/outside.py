@@ -1,5 +1,5 @@
-"""What the tests of `zerotax record` from outside share: the planted programs of tests/program/record/outside, and a process
-of one that waits to be watched."""
+"""Shared by the tests of `zerotax record` from outside: the planted programs of tests/program/record/outside, and a running
+process of a program that waits to be watched."""
 
 import contextlib
 import json

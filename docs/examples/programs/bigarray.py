@@ -19,18 +19,18 @@ STEPS = 100
 
 
 def pages_of(things):
-    """The pages that the things begin in: CPython's id() is an address."""
+    """The pages in which the objects begin: CPython's id() is an address."""
     return {id(thing) // PAGE for thing in things}
 
 
 def grow(filled, count):
-    """Appends so many dicts."""
+    """Appends this many dicts."""
     for _ in range(count):
         filled.append({})
 
 
 def fill(added, seconds):
-    """The child's work: the dicts that it made."""
+    """The child's work. Returns the dicts that the child made."""
     filled = []
     for step in range(STEPS):
         grow(filled, added * (step + 1) // STEPS - added * step // STEPS)
@@ -53,7 +53,7 @@ def main():
     before = pages_of(things)
     child = os.fork()
     if child != 0:
-        # The parent writes to none of these pages meanwhile: each copy is the child's.
+        # The parent writes to none of these pages in the meantime, so each copy is the child's.
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     written = pages_of(fill(int(added), seconds))
     print(f"the child wrote {len(written & before)} pages of its parent and {len(written - before)} others", flush=True)

@@ -104,7 +104,7 @@ ExitStatus findings(const Options& options) {
 }
 
 const Subcommand command(
-    "findings", Wing::kAllocator, "say what is wrong in measured points, with evidence, or summarise them", kExamples,
+    "findings", Wing::kAllocator, "show what is wrong in measured points, with evidence or as a summary", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();

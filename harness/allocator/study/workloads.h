@@ -19,8 +19,8 @@ struct ReplayedWorkloads {
   int signal = 0;
 };
 
-/// Replays the recordings of replay/workloads under the plan's allocators, those that are not in the folder's file yet,
-/// and keeps each there. Says which allocators cannot be preloaded, and are left out.
+/// Replays the recordings of replay/workloads under the plan's allocators, unless the folder's file has the result
+/// already, and adds each result to that file. Reports which allocators cannot be preloaded and are left out.
 ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder);
 
 }  // namespace zerotax::study

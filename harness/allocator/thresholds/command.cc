@@ -136,7 +136,7 @@ ExitStatus thresholds(Options options) {
 }
 
 const Subcommand command(
-    "thresholds", Wing::kAllocator, "find every size at which an allocator changes behaviour, to the byte", kExamples,
+    "thresholds", Wing::kAllocator, "find every size at which an allocator changes behavior, to the byte", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       options->measure.add_allocators(arguments);

@@ -22,7 +22,7 @@ enum class OutcomeKind : std::uint8_t {
 /// "same", "better", "worse", "changed", "failed", "skipped".
 const char* word_of(OutcomeKind kind);
 
-/// One metric of a benchmark, by its key in documents ("zeroed_bytes"). The bounds say in which range the value was
+/// One metric of a benchmark, by its key in documents ("zeroed_bytes"). The bounds are the range in which the value was
 /// seen.
 struct Measure {
   std::string key;

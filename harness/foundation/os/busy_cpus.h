@@ -7,10 +7,10 @@
 
 namespace zerotax {
 
-/// While it exists, this machine is as busy as others make it: threads that only count. They take no signals.
+/// Keeps this machine busy while the object exists, by threads that only count. The threads take no signals.
 class BusyCpus {
  public:
-  /// Two threads for each CPU that this process may use, if nothing else is said.
+  /// By default, two threads for each CPU that this process may use.
   explicit BusyCpus(std::size_t threads = 2 * allowed_cpus());
 
  private:

@@ -42,8 +42,8 @@ struct FaultEvent {
   bool major = false;                ///< kEnd: the kernel read something, as from swap
   unsigned order = 0;                ///< kAllocation: 2^order pages
   bool zeroed = false;               ///< kAllocation: asked to be zeroed
-  bool movable = true;               ///< kAllocation: as all pages are that a fault allocates
-  bool of_program = false;           ///< kAllocation: as a copy or a zero-fill allocates pages
+  bool movable = true;               ///< kAllocation: all pages that a fault allocates are movable
+  bool of_program = false;           ///< kAllocation: allocated in the way of a copy or a zero-fill
   std::shared_ptr<UserStack> stack;  ///< kStack
 
   // kMap

@@ -30,7 +30,7 @@ struct ForegroundResult {
   std::int64_t user_ns = 0;  ///< of it and of those of its descendants that were waited for
   std::int64_t system_ns = 0;
   std::optional<std::uint64_t> minor_faults;  ///< of it alone, until its end, those before its exec included
-  std::uint64_t all_minor_faults = 0;         ///< also of those of its descendants that were waited for
+  std::uint64_t all_minor_faults = 0;         ///< including its descendants that were waited for
 };
 
 /// Runs it to its end. What the terminal sends (SIGINT, SIGQUIT) reaches it by itself; SIGTERM, SIGHUP, SIGUSR1 and

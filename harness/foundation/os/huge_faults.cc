@@ -11,7 +11,7 @@ namespace zerotax {
 
 namespace {
 
-/// Sums a counter of each size in /sys, or else takes one of huge pages in /proc/vmstat.
+/// Sums a counter over all sizes in /sys. Without /sys, takes the counter of huge pages in /proc/vmstat.
 std::optional<std::uint64_t> sum_of(const char* counter, const char* of_huge_pages) {
   constexpr const char* kFolder = "/sys/kernel/mm/transparent_hugepage";
   std::error_code failure;

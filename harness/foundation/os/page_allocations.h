@@ -13,8 +13,8 @@ inline constexpr std::uint64_t kGfpZero = 0x100;  ///< __GFP_ZERO: the kernel cl
 /// __GFP_NOMEMALLOC, which pages of a fault that are larger than the base size have (GFP_TRANSHUGE_LIGHT). Such pages
 /// are cleared after they were allocated. Those that are read from a file lack the flag.
 inline constexpr std::uint64_t kGfpNoMemoryAllocator = 0x80000;
-/// __GFP_HIGHMEM and __GFP_HARDWALL, which pages of programs have. Pages of pipes, and pages that a file is read into
-/// or written through, have one of the others: __GFP_ACCOUNT, __GFP_WRITE, __GFP_NORETRY. Shared memory has none.
+/// __GFP_HIGHMEM and __GFP_HARDWALL, which pages of programs have. Pages of pipes and of the page cache have one of
+/// __GFP_ACCOUNT, __GFP_WRITE and __GFP_NORETRY. Pages of shared memory have none of these.
 inline constexpr std::uint64_t kGfpOfProgram = 0x100002;
 inline constexpr std::uint64_t kGfpOfFile = 0x411000;
 inline constexpr std::uint64_t kMovable = 1;  ///< MIGRATE_MOVABLE: pages of programs and files; page tables have 0
@@ -25,8 +25,8 @@ struct PageAllocation {
   unsigned order = 0;
   bool zeroed = false;   ///< the kernel asked for zeros (__GFP_ZERO), and so clears them
   bool movable = false;  ///< of a program or a file; page tables, stacks and the kernel's own objects are not
-  /// As copies and zero-fills allocate pages, which cannot be moved if the kernel pins them at once. So does shared
-  /// memory.
+  /// Whether pages were allocated in the way of copies and zero-fills. If the kernel pins such pages at once, they
+  /// cannot be moved. Shared memory is allocated in the same way.
   bool of_program = false;
 };
 

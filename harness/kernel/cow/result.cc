@@ -116,10 +116,10 @@ Measured<InSystemCalls> in_system_calls_of(const FaultData& data) {
   return NotAvailable{data.every_fault ? "not every fault was recorded" : kNotSeen};
 }
 
-/// Faults in the kernel's account of the program, and of its descendants that were waited for, which no exception told
-/// of.
+/// Faults that the kernel counted for the program and its descendants that were waited for, but that no exception
+/// reported.
 Measured<std::uint64_t> unclassified_of(const CowSubject& subject, const FaultData& data) {
-  // Each process has some before and during its exec.
+  // Each process has some such faults before and during its exec.
   constexpr std::uint64_t kOfStart = 200;
   if (!subject.minor_faults) return NotAvailable{"the program's own account of faults is not known"};
   if (subject.counted != "all") return NotAvailable{"some processes are left out here"};

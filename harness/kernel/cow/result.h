@@ -21,7 +21,7 @@ struct CowSubject {
   int exit_status = 0;
   std::string started;
   std::optional<std::uint64_t>
-      minor_faults;  ///< by the kernel's account (ForegroundResult::all_minor_faults); none: not known
+      minor_faults;  ///< counted by the kernel (ForegroundResult::all_minor_faults); none: unknown
 };
 
 // The fields below are the keys of results/schema/cow.schema.json, which describes them. Fields that earlier

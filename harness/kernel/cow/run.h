@@ -15,7 +15,7 @@ struct CowRun {
   pid_t pid = 0;
   double wall_s = 0;
   int exit_status = 0;
-  std::optional<std::uint64_t> minor_faults;  ///< by the kernel's account (ForegroundResult::all_minor_faults)
+  std::optional<std::uint64_t> minor_faults;  ///< counted by the kernel (ForegroundResult::all_minor_faults)
 };
 
 /// Runs a program to its end and follows its faults. Throws UsageError if it cannot be started, MachineError if faults

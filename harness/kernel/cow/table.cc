@@ -168,7 +168,7 @@ std::string sampling_lines(const Cow& cow) {
       "", "  ");
 }
 
-/// Faults that the kernel took for system calls, and the pages that it allocated in them.
+/// Lines on faults that the kernel took in system calls, and on pages that system calls allocated without a fault.
 std::string system_call_lines(const Cow& cow) {
   std::string text;
   if (cow.unclassified.value_or(0) > 0) {

@@ -12,7 +12,8 @@
 
 namespace zerotax {
 
-/// The kind of a change, and of all changes of a comparison. A mixed comparison counts as worse, as in the exit status.
+/// The outcome of one change, and of all changes of a comparison. A mixed comparison counts as worse, as in the exit
+/// status.
 exchange::OutcomeKind kind_of(Direction direction);
 exchange::OutcomeKind kind_of(Verdict verdict);
 

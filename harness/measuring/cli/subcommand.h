@@ -10,7 +10,7 @@
 
 namespace zerotax {
 
-/// The wing of harness/ that has the command: the groups of --help, in their order, which is that of README's table.
+/// The wing of harness/ that has the command. Wings are the groups of --help, in the order of README's table.
 enum class Wing : std::uint8_t { kAllocator, kProgram, kRegression, kKernel, kMeasuring };
 
 /// A subcommand of `zerotax`: one static object of this kind in <wing>/<room>/command.cc.

@@ -31,10 +31,10 @@ enum class Verdict : std::uint8_t {
 /// "same", "better", "worse", "mixed", "changed", "failed".
 const char* word_of(Verdict verdict);
 
-/// Of parts: whether any failed, is worse, better, or changed neither for the worse nor the better.
+/// The verdict of several parts: whether any part failed, is worse, is better, or changed without being either.
 Verdict joined_verdict(bool failed, bool worse, bool better, bool changed);
 
-/// The same of changes, each with a `direction`.
+/// The verdict of changes, each with a `direction`.
 template <typename Changes>
 Verdict verdict_of(const Changes& changes, bool failed = false) {
   const auto any = [&](Direction direction) {
@@ -46,27 +46,27 @@ Verdict verdict_of(const Changes& changes, bool failed = false) {
 /// Whether a check passes: nothing changed, or for the better alone. `strict`: improvements fail, too.
 bool passes(Verdict verdict, bool strict);
 
-/// What several measurements of a count showed.
+/// The range of a count over several measurements.
 struct Range {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   bool operator==(const Range&) const = default;
   [[nodiscard]] std::uint64_t width() const { return high - low; }
-  /// Its value nearest to another one.
+  /// The value in the range that is nearest to another value.
   [[nodiscard]] std::uint64_t nearest(std::uint64_t value) const { return std::clamp(value, low, high); }
-  /// How far outside a value lies.
+  /// The distance of a value from the range.
   [[nodiscard]] std::uint64_t beyond(std::uint64_t value) const {
     return std::max(value, nearest(value)) - std::min(value, nearest(value));
   }
   void add(std::uint64_t value) { *this = {std::min(low, value), std::max(high, value)}; }
 };
 void to_json(Json& json, const Range& value);
-/// Throws std::invalid_argument for one whose high end is below the low one.
+/// Throws std::invalid_argument for a range whose high end is below its low end.
 void from_json(const Json& json, Range& value);
 
-/// Keeps the changes that a further measurement shows as well, and names the others in `gone`. Those that it did not
-/// measure stay. A Change has `times`, name_of(change), and lasts(change, again), which reduces it to what both show
-/// and is false if that is nothing.
+/// Keeps the changes that a further measurement shows as well, and names the others in `gone`. Changes that were not
+/// measured again stay. A Change has `times`, name_of(change), and lasts(change, again). The latter reduces the change
+/// to the part that both measurements show, and returns false if there is no such part.
 template <typename Change, typename IsMeasured>
 void keep_lasting(std::vector<Change>& changes, const std::vector<Change>& again, std::vector<std::string>& gone,
                   const IsMeasured& is_measured) {
@@ -81,7 +81,7 @@ void keep_lasting(std::vector<Change>& changes, const std::vector<Change>& again
   });
 }
 
-/// Something that a comparison says nothing about, and why: a metric, "thresholds", "points of other sizes".
+/// Something that was not compared, and why: a metric, "thresholds", "points of other sizes".
 struct NotCompared {
   std::string name;
   std::string why;  ///< "depends on the clock", "within the tolerance", "left out by --only"
@@ -97,7 +97,7 @@ std::string not_compared_text(const std::vector<NotCompared>& all, bool explain)
 
 /// The line that offers the command which accepts a change; empty if nothing changed.
 std::string accept_text(Verdict verdict, const std::string& command);
-/// The same for the formats of others.
+/// The same offer in the formats of other programs.
 std::string accept_note(const std::string& command);
 
 /// A condition of measurements: its key in documents, and its name for people.
@@ -128,7 +128,7 @@ struct CheckedSubject {
   Verdict verdict = Verdict::kSame;
   std::string sentence;
   std::vector<NotCompared> not_compared;
-  std::vector<ConditionDifference> conditions;  ///< what is not as it was when the baseline was made
+  std::vector<ConditionDifference> conditions;  ///< conditions that differ from those of the baseline
   std::string accept;                           ///< the command that accepts what is new
 };
 

@@ -75,13 +75,13 @@ bool is_of_blocks_used_once(const Evidence& evidence) {
   return is_half_of(evidence.requested, evidence.fresh) && *evidence.requested < 4 * *evidence.fresh;
 }
 
-/// Bytes that the program's own memset, at least, was the first to write: other such bytes were refilled.
+/// The least that the program's own memset wrote first, without bytes that were refilled.
 Evidence::Count first_written(const Evidence& evidence) {
   if (!evidence.by_hand_fresh || !evidence.refilled) return std::nullopt;
   return *evidence.by_hand_fresh - std::min(*evidence.by_hand_fresh, *evidence.refilled);
 }
 
-/// Whether most memory that the allocator held was in no block.
+/// Whether most of the memory that the allocator held was outside all blocks.
 bool is_mostly_free(const Evidence& evidence) {
   if (!evidence.held_peak || !evidence.held_elsewhere || !evidence.live_at_most) return false;
   const std::uint64_t held = *evidence.held_peak - std::min(*evidence.held_peak, *evidence.held_elsewhere);

@@ -31,8 +31,9 @@ struct Evidence {
   Count huge_written;   ///< of huge_examined: written by the program
   Count requested;      ///< in all calls of the allocator
   Count held_peak;
-  Count held_elsewhere;  ///< of held_peak, at most: mapped by the program itself, its data and its stack
-  Count live_at_least;   ///< in blocks that the program had at one time
+  Count held_elsewhere;  ///< the most of held_peak that no allocator held: the program's own mappings, its data and its
+                         ///< stack
+  Count live_at_least;   ///< the least that was in blocks at one time
   Count live_at_most;
   Count live_in_one;      ///< of live_at_least: in the one process that had most
   Count by_hand;          ///< large stores of zeros over a block that the program just got

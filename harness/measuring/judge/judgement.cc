@@ -28,7 +28,7 @@ struct Alike {
   const MetricValues* values;
 };
 
-/// The kinds of calls that a pass saw; where all are alike, one with the point's own values.
+/// The kinds of calls that a pass saw. If all calls are alike, the only kind has the point's own values.
 std::vector<Alike> kinds_of(const Point& point, const std::vector<CallMode>& modes) {
   if (modes.empty()) return {{1, &point}};
   std::vector<Alike> kinds;
@@ -42,13 +42,14 @@ std::uint64_t ops_of(const std::vector<Alike>& kinds) {
                          [](std::uint64_t sum, const Alike& kind) { return sum + kind.ops; });
 }
 
-/// The calls of the timing pass that got memory of the same sort as those of a mode of the audit; nullptr if it saw
-/// none. A huge page takes one fault, so that calls with few faults can have populated as much as those with many: the
-/// kind is taken that is as frequent as the mode, `share` of all calls; of two as frequent, that with more faults.
+/// The calls of the timing pass that got the same sort of memory as those of a mode of the audit; nullptr if there are
+/// none. A huge page takes one fault, so calls with few faults can populate as much as calls with many. The result is
+/// therefore the kind that is as frequent as the mode (`share` of all calls). Of two equally frequent kinds, it is the
+/// one with more faults.
 const MetricValues* twin_of(const std::vector<Alike>& timing, double share, std::uint64_t populated, std::uint64_t size,
                             bool fresh) {
   if (timing.size() == 1 && !timing.front().values->evident_count(Metric::kCallocFaults)) {
-    return timing.front().values;  // nothing says that it was another
+    return timing.front().values;  // nothing indicates another kind
   }
   const auto all = static_cast<double>(ops_of(timing));
   const Alike* twin = nullptr;
@@ -186,7 +187,7 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point) {
       calls.calloc_faults = twin->evident_count(Metric::kCallocFaults);
       calls.calloc_ns = twin->number(Metric::kCallocNs);
     }
-    // A bound is not enough: the faults of these calls bear it out, or the time of storing zeros.
+    // An upper bound is not enough. The faults of these calls, or the time of storing zeros, must confirm it.
     const bool known = fresh ? calls.calloc_faults.has_value() : point.number(Metric::kZeroNs).value_or(0) > 0;
     if (calls.at_most && !known) return std::nullopt;
     found.push_back(calls);

@@ -11,10 +11,10 @@
 
 namespace zerotax {
 
-/// Whether something holds at a point: what is not known is neither yes nor no.
+/// Whether something holds at a point. Unknown is neither yes nor no.
 enum class Answer : std::uint8_t { kNo, kYes, kUnknown };
 
-/// Neighbouring sizes of the measured grid, both ends included, in bytes.
+/// Neighboring sizes of the measured grid, both ends included, in bytes.
 struct SizeSpan {
   std::uint64_t from;
   std::uint64_t to;
@@ -22,7 +22,7 @@ struct SizeSpan {
 
 /// The sizes at which something holds.
 struct SizeRanges {
-  std::vector<SizeSpan> spans;         ///< where it does, ascending
+  std::vector<SizeSpan> spans;         ///< ranges in which it holds, ascending
   std::vector<std::uint64_t> known;    ///< sizes with an answer, ascending
   std::vector<std::uint64_t> unknown;  ///< sizes without one
 
@@ -30,8 +30,8 @@ struct SizeRanges {
   [[nodiscard]] const char* word() const;
 };
 
-/// This is the one place that decides what a range is: sizes that were measured next to each other and hold. A size
-/// without an answer ends a range, whether its point was n/a or came to no result: nobody knows what happens there.
+/// The only definition of a range: sizes that were measured next to each other, with the answer yes at each. A size
+/// without an answer ends a range, whether its point was n/a or had no result.
 SizeRanges ranges_of(const std::map<std::uint64_t, Answer>& sizes);
 
 /// Where the zeros of a redundant call went.
@@ -40,13 +40,13 @@ enum class RedundantKind {
   kReuse,  ///< over a block that had been handed out before, and that nobody had written to
 };
 
-/// Calls of one point that write zeros needlessly, all of one kind. The metrics belong together: they are of the audit
-/// pass, and of those calls of the timing pass that got the same sort of memory.
+/// Calls of one point that write zeros needlessly, all of one kind. The metrics belong together: they come from the
+/// audit pass, and from the calls of the timing pass that got the same sort of memory.
 struct RedundantCalls {
   RedundantKind kind;
-  std::uint64_t ops;                           ///< this many
-  std::uint64_t of_ops;                        ///< of so many later calls; both 1 where every call is alike
-  std::uint64_t redundant_bytes;               ///< of each
+  std::uint64_t ops;                           ///< number of these calls
+  std::uint64_t of_ops;                        ///< number of all later calls; both are 1 if all calls are alike
+  std::uint64_t redundant_bytes;               ///< per call
   bool at_most;                                ///< redundant_bytes is an upper bound: some of it was found by pages
   std::optional<std::uint64_t> calloc_faults;  ///< nothing if the timing pass saw no such call
   std::optional<double> calloc_ns;
@@ -54,10 +54,9 @@ struct RedundantCalls {
   [[nodiscard]] bool every() const { return ops == of_ops; }
 };
 
-/// The kinds of later calls of a point that write zeros needlessly, most frequent first: those that found much of their
-/// block (is_much) zero already. A stray page or a header does not count; and no allocator measured so far zeroes a
-/// share in between. Nothing if it is not known; empty if there are none. This is where a call is judged: tables,
-/// sentences and findings show what it says.
+/// The kinds of later calls of a point that write zeros needlessly, most frequent first. Such a call finds much of its
+/// block (is_much) zero already. A stray page or a header does not count, and no allocator measured so far zeroes a
+/// share in between. Nothing if unknown; empty if there are none. Tables, sentences and findings all use this judgment.
 std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point);
 
 /// "each calloc", "1 of 7 callocs".
@@ -66,14 +65,14 @@ std::string which_calls(const RedundantCalls& calls);
 /// "1,048,576", "up to 1,048,576".
 std::string redundant_words(const RedundantCalls& calls);
 
-/// How many times as long these calls of a point take as the fastest other allocator's, in words (peer_words).
+/// The time of these calls of a point as a multiple of the fastest other allocator's time, in words (peer_words).
 std::string peer_words_of(const FindingSubject& subject, const Point& point, const RedundantCalls& calls);
 
-// What is judged of one point by itself. Rules of findings, the verdicts of a study, and the review of a baseline all
+// Judgments of one point by itself. Rules of findings, the verdicts of a study, and the review of a baseline all
 // ask here, so that they cannot disagree. kUnknown: the metrics that decide were not measured.
 
-/// Whether so many faults can have populated half of this, at least, in pages of so many bytes. From 2 MiB on a fault
-/// may bring a huge page.
+/// Whether this number of faults can have populated at least half of `bytes`, in pages of `page` bytes. From 2 MiB on,
+/// a fault may bring a huge page.
 bool can_have_populated(std::uint64_t faults, std::uint64_t bytes, std::uint64_t page);
 
 /// Whether a difference in bytes is a change of behaviour: more than a tenth of the block. A smaller one may be a
@@ -93,7 +92,7 @@ std::optional<RedundantCalls> fresh_calls(const Point& point);
 /// populates was fresh: such calls belong to fresh_calls, and where calls differ, so does the whole point.
 std::optional<RedundantCalls> reuse_calls(const Point& point);
 
-/// Whether later calls do, all of them or some.
+/// Whether all or some later calls do this.
 Answer zeroes_fresh(const Point& point);
 Answer zeroes_reused(const Point& point);
 
@@ -102,16 +101,16 @@ Answer first_redundant(const Point& point);
 
 /// Zeroed bytes beyond the request, in the first call or the later ones, whichever has more.
 std::uint64_t bytes_beyond(const Point& point);
-/// Whether these are more than rounding: a header, the rest of a page, and a sixteenth of the block are.
+/// Whether these bytes are more than rounding. A header, the rest of a page and a sixteenth of the block are rounding.
 Answer zeroes_beyond(const Point& point);
 
 /// Whether free writes zeros over at least half of its block, and whether at least half of the block was zero then.
 Answer clears_in_free(const Point& point);
 Answer needless_in_free(const Point& point);
 
-/// Whether free, or the next calloc, gives memory back: a call that can, and then faults that bring at least half of
-/// the block again. The name of a call alone says little (MADV_HUGEPAGE gives nothing back). Unknown unless every page
-/// is written to.
+/// Whether free, or the next calloc, gives memory back. This takes a system call that can, and then faults that bring
+/// at least half of the block again. The name of a call alone says little (MADV_HUGEPAGE gives nothing back). Unknown
+/// unless every page is written to.
 Answer returns_memory(const Point& point);
 
 }  // namespace zerotax

@@ -59,7 +59,7 @@ class FindingRule {
 /// What the finding's rule looks for, in a line.
 std::string meaning_of(const Finding& finding);
 
-/// The thresholds of a run: of the object of thresholds.json, or none of null.
+/// Reads the thresholds of a run from the object of thresholds.json; null has none.
 struct MeasuredThresholds {
   std::vector<MeasuredThreshold> all;
   MeasuredThresholds() = default;
@@ -72,14 +72,14 @@ struct BesidePoints {
   std::vector<Point> controls;  ///< the same points on every host of a fleet
 };
 
-/// What rules look at, one for each allocator and configuration of a run, in order of appearance. It points into its
+/// The input of rules, one for each allocator and configuration of a run, in order of appearance. It points into its
 /// arguments.
 std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const MeasuredThresholds& thresholds,
                                         const BesidePoints& beside);
 
 /// Applies every rule to the points of a run, its thresholds and what was measured beside them. One entry per allocator
-/// and configuration, in order of appearance, those without findings too. `rules`: the names of those to apply; all of
-/// them if it is empty.
+/// and configuration, in order of appearance, those without findings too. `rules`: the names of the rules to apply;
+/// empty: all.
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points,
                                              const MeasuredThresholds& thresholds = {}, const BesidePoints& beside = {},
                                              const std::vector<std::string>& rules = {});

@@ -76,27 +76,27 @@ Signature signature_of(const Point& point);
 /// Takes over from `known` what is not known of zeroing in free. Returns whether `known` knew it.
 bool take_unknown(Signature& signature, const Signature& known);
 
-/// One change of behaviour at a threshold. In JSON its words stand alone; a baseline has the rest beside them.
+/// One change of behavior at a threshold. Other documents hold only its words; a baseline holds the other fields, too.
 struct BehaviourChange {
   std::string words;  ///< "later callocs zero the whole block, needlessly (before: write no zeros)"
-  Direction direction = Direction::kNeither;  ///< worse: above it more is zeroed, populated or given back, or it fails
+  Direction direction = Direction::kNeither;  ///< worse: above, more is zeroed, populated or given back, or it fails
   bool fails = false;                         ///< the status changes, and one of the two sides fails
 
-  /// The words say all of it.
+  /// Equal words mean equal changes.
   bool operator==(const BehaviourChange& other) const { return words == other.words; }
 };
 using BehaviourChanges = std::vector<BehaviourChange>;
 void to_json(Json& json, const BehaviourChange& change);
-/// Derives the rest from the words, for a baseline of version 0.2, which has nothing else.
+/// Derives the other fields from the words. A baseline of version 0.2 has only the words.
 void from_json(const Json& json, BehaviourChange& change);
 
-/// All that changes from one to the other.
+/// All changes from one signature to the other.
 BehaviourChanges describe_change(const Signature& below, const Signature& above);
 
-/// The direction of all together: neither, too, if some are worse and some better.
+/// The direction of all changes together. If some are worse and some better, it is neither.
 Direction direction_of(const BehaviourChanges& changes);
 
-/// Whether one of them fails on a side.
+/// Whether the point fails on one side of any change.
 bool any_fails(const BehaviourChanges& changes);
 
 /// Whether a word of a behaviour says that nothing is known.

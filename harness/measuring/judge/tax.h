@@ -95,7 +95,7 @@ bool is_untouched_loop(const PointTax& point);
 /// A value of a point, in its own unit; nothing if it was not measured.
 using PointValue = std::function<std::optional<double>(const PointTax&)>;
 
-/// The least and the most of a value at one size, and whose they are.
+/// The points with the least and the most of a value at one size.
 struct Apart {
   const PointTax* least = nullptr;
   const PointTax* most = nullptr;
@@ -104,12 +104,12 @@ struct Apart {
   [[nodiscard]] double ratio() const { return high / low; }
 };
 
-/// At the size where two allocators are furthest apart, among the points that are `meant`. `least`: what is below it
-/// counts as that. Nothing if no size has two allocators.
+/// The extremes at the size where two allocators are furthest apart, among the points that are `meant`. Values below
+/// `least` count as `least`. Nothing if no size has two allocators.
 std::optional<Apart> furthest_apart(const Verdicts& verdicts, const std::function<bool(const PointTax&)>& meant,
                                     const PointValue& value, double least);
 
-/// Rates of receiving in MB/s into untouched buffers: by TLS, or where that was not measured by plain TCP.
+/// The rates, in MB/s, of receiving into untouched buffers: by TLS, or by plain TCP if TLS was not measured.
 std::optional<Apart> rates_apart(const Verdicts& verdicts);
 
 }  // namespace zerotax

@@ -35,7 +35,8 @@ struct Fault {
   [[nodiscard]] std::uint64_t copied_bytes() const { return (error_code & 1) != 0 ? bytes() : page_bytes(); }
 };
 
-/// Pages that the kernel allocated in system calls as copies and zero-fills do, but without a page fault.
+/// Pages that the kernel allocated in system calls, in the same way as for copies and zero-fills, but without a page
+/// fault.
 struct SystemCallPages {
   std::uint64_t copies = 0;
   std::uint64_t zero_fills = 0;
@@ -56,15 +57,15 @@ class FaultPairing {
  public:
   /// The faults that are known to be over by this event, mostly one or none; valid until the next call.
   const std::vector<Fault>& apply(const FaultEvent& event);
-  /// Forgets the faults that are not over.
+  /// Forgets faults that have not ended.
   void forget() { open_.clear(); }
-  /// What was allocated outside a fault that was handled.
+  /// Pages that were allocated outside of handled faults.
   [[nodiscard]] SystemCallPages in_system_calls() const;
 
  private:
   struct Thread {
-    std::vector<Fault> open;  ///< in the order of their begin
-    /// Allocated since: by system calls, if the faults are not handled (a signal).
+    std::vector<Fault> open;  ///< in the order in which they began
+    /// Pages allocated since then. If the faults are not handled (a signal), system calls allocated these pages.
     SystemCallPages allocated;
   };
   void begin(Thread& thread, const FaultEvent& event);

@@ -122,7 +122,7 @@ struct FaultData {
     CountBounds zero_fills;
   };
   std::optional<Bounds> bounds;
-  std::optional<SystemCallPages> in_system_calls;  ///< at most, and not in the counts; empty: not known
+  std::optional<SystemCallPages> in_system_calls;  ///< an upper bound of pages that the counts lack; empty: unknown
   bool every_fault = true;  ///< false: only faults in user mode, classified by their addresses (PageSharing)
 };
 

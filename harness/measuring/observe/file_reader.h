@@ -33,13 +33,13 @@ struct ForeignFile {
   std::string why;           ///< why the file is no longer read; empty: it still is
   unsigned failures = 0;     ///< processes that ended while they read this file
   std::int64_t slow_ns = 0;  ///< CPU time of requests that were not answered at once
-  /// Names found in it, for all processes: a search in a symbol table takes as long as the table.
+  /// Names that were found in the file, kept for all processes: a longer symbol table takes longer to search.
   struct Name {
     std::string function;
     std::uint64_t offset = 0;  ///< of the address in the function
   };
   std::unordered_map<std::uint64_t, Name> names{};
-  std::map<std::uint64_t, std::pair<std::uint64_t, std::string>> functions{};  ///< by their begin: end and name
+  std::map<std::uint64_t, std::pair<std::uint64_t, std::string>> functions{};  ///< end and name of each, by its begin
 };
 
 /// Reads foreign program files in a process that may open no files, and that is ended if it takes too much time or
@@ -60,9 +60,9 @@ class FileReader {
   void start();
   /// Returns the same object for the same file.
   std::shared_ptr<ForeignFile> file(UniqueFd opened, const FileOrigin& origin);
-  /// Adds the name at an address of a file to `frame`. Returns false if it is not known yet.
+  /// Adds the kept name at an address of a file to `frame`. Returns false if none is kept yet.
   bool name_again(ForeignFile& file, std::uint64_t address, Frame& frame);
-  /// Keeps a name for that. `bytes`: of the function; 0: unknown.
+  /// Keeps a name for name_again(). `bytes`: the size of the function; 0: unknown.
   void keep_name(ForeignFile& file, std::uint64_t address, const Frame& frame, std::uint64_t bytes);
   /// Why a file is no longer read; empty if it still is.
   std::string why_unread(const ForeignFile& file);

@@ -13,7 +13,7 @@
 
 namespace zerotax {
 
-/// A file that is read. Processes may have it under several names.
+/// A file that FileReader reads. Processes may know the file by several names.
 struct Symbols::File {
   std::shared_ptr<ForeignFile> file;
   ReadClient client;

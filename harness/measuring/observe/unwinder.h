@@ -107,7 +107,7 @@ class Unwinder {
   struct OpenedFile {
     FileId id;
     std::shared_ptr<ForeignFile> file;
-    std::optional<std::uint64_t> bias;  ///< to be added to an address of the file; empty: it lies nowhere
+    std::optional<std::uint64_t> bias;  ///< address in memory minus address in the file; empty: not mapped
   };
 
   /// The files that were mapped since are opened: only of a process that is sampled.

@@ -58,7 +58,7 @@ std::vector<std::string> files_of(const record::Record& record) {
   return {files.begin(), files.end()};
 }
 
-/// The most that the kernel zeroed for one process, and that the process did not return before its end.
+/// The most memory that the kernel zeroed for one process and that the process kept until its end.
 record::Count most_kept(const std::vector<record::RecordedProcess>& processes) {
   std::uint64_t most = 0;
   for (const record::RecordedProcess& process : processes) {

@@ -40,10 +40,10 @@ class RecordArena {
   [[nodiscard]] std::vector<const ProcessSlot*> processes();
   /// Processes that `processes` left out, because their slots are damaged.
   [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
-  /// The programs that processes were about to become, and the ends of those that shared the memory of another, at the
-  /// last call of `processes`.
+  /// Programs that processes were about to become, and ends of processes that shared another's memory, as of the last
+  /// call of `processes`.
   [[nodiscard]] std::vector<const ExecEntry*> entries() const;
-  /// The programs alone.
+  /// The same without the ends.
   [[nodiscard]] std::vector<const ExecEntry*> execs() const;
   /// Slots that processes have claimed.
   [[nodiscard]] std::size_t slots_used() const;

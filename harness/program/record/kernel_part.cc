@@ -69,7 +69,7 @@ FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes, bool huge
     const std::uint32_t used = std::min<std::uint32_t>(holdings.samples_used, kFaultSamples);
     for (std::uint32_t i = 0; i < used; ++i) {
       const FaultSample& sample = holdings.samples[i];
-      // Without a clock of CPU time there is no cost.
+      // Without a clock of CPU time, the cost is unknown.
       if (sample.faults == 0 || sample.cpu_ns == 0) continue;
       (is_huge(sample) ? huge : base).add(sample);
       ++cost.samples;

@@ -60,20 +60,20 @@ struct KernelPart {
 };
 
 /// From what the process itself saw; `why_not` if it did not see its end, or not all that went back to the kernel.
-/// `sharers_faults`: of processes that shared its memory.
+/// `sharers_faults`: faults of processes that shared its memory.
 KernelPart kernel_part(const ProcessSlot& slot, std::uint64_t sharers_faults = 0);
 
 /// The page faults that populate `bytes`, of which `huge` are in huge pages. Huge pages that MADV_COLLAPSE made took no
 /// faults.
 std::uint64_t faults_of(std::uint64_t bytes, std::uint64_t huge, const Holdings& holdings);
 
-/// CPU time of a process and of those that shared its memory, as far as it was looked at, but at least what was
-/// measured in them; in nanoseconds.
+/// CPU time, in nanoseconds, of a process and of those that shared its memory. The value is that of the last look, but
+/// at least the time that the processes measured themselves.
 std::uint64_t process_cpu_ns(const ProcessSlot& slot, const Tally& sum, std::uint64_t sharers_ns = 0);
 
 /// The most that processes can have held at one time: each counts with its peak from its start to its end. Memory that
-/// a child of fork shares with its parent counts once. Copies, on either side, are at most the faults that zeroed
-/// nothing.
+/// a child of fork shares with its parent counts once. Parent and child have at most as many copied pages as faults
+/// that zeroed nothing.
 Count peak_of(const std::vector<const RecordedProcess*>& processes);
 
 }  // namespace zerotax::record

@@ -62,7 +62,7 @@ void add(std::vector<NotFollowed>& rows, NotFollowed missed) {
 }
 
 /// A process that the kernel counted, and what it recorded last; nothing if that is all of it.
-/// `shared`: what it used while it shared the memory of another.
+/// `shared`: the use of a process while it shared the memory of another.
 std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessSlot* slot, const RecordArena& arena,
                                      const Count& all_faults, const SharerUse& shared) {
   const bool exec = !counts.execs.empty();
@@ -127,7 +127,7 @@ std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& ar
     const ProcessSlot*& known = last[watch->counts(*slot)];
     if (known == nullptr || known->started_ns < slot->started_ns) known = slot;
   }
-  // Those that did all they did in the memory of another are recorded there.
+  // A process that ran only in another's memory is recorded with the owner of that memory.
   std::set<const ProcessCounts*> sharers;
   for (const ProcessSlot* slot : processes) {
     for (const ProcessCounts* each : seen.sharers(*slot).unreported) {

@@ -233,7 +233,7 @@ struct RecordedProcess {
   /// Bounds of peak_live_bytes, in requested bytes. Not in the document.
   std::uint64_t peak_live_at_least_bytes = 0;
   Count peak_live_at_most_bytes;
-  Count held_elsewhere_bytes;  ///< of the peak, at most, outside allocators. Not in the document.
+  Count held_elsewhere_bytes;  ///< the most of the peak that allocators did not hold; not in the document
   std::vector<RecordedThread> threads;
 };
 
@@ -286,7 +286,7 @@ struct BesideRow {
   std::optional<Count> bytes;
   std::optional<Count> ns;
   bool noticed = false;
-  std::optional<bool> at_least = std::nullopt;  ///< there was so much at some time, and may have been more
+  std::optional<bool> at_least = std::nullopt;  ///< the value is a lower bound
 };
 
 struct FaultCost {

@@ -98,7 +98,7 @@ M withheld(M metrics, std::uint32_t gaps) {
   withhold_if_none(metrics, kOwnCalloc | kNoLibcSlots, kUnseenStores);
   withhold_if_none(metrics.by_hand, kOwnCalloc, kOwnAllocator);
   if ((gaps & kOwnScope) == 0) return metrics;
-  // What a calloc of that scope clears looks like the program's own.
+  // Zeros that a calloc of another scope stores look like the program's own.
   for (Zeroing* zeroing : {static_cast<Zeroing*>(&metrics), &metrics.by_hand, &metrics.by_program, &metrics.in_free}) {
     withhold(*zeroing, kOtherScope);
   }

@@ -33,8 +33,8 @@ struct ProcessCounts {
   bool rights_changed = false;     ///< by its last exec: the kernel counts neither this program nor what it starts
   std::optional<std::uint64_t> minor_faults;  ///< of its threads that ended; nothing if the kernel said none
   std::uint64_t cpu_ns = 0;
-  bool ended = false;         ///< its first thread, or another that had counts
-  std::int64_t ended_ns = 0;  ///< of the last such end
+  bool ended = false;         ///< its first thread ended, or another thread with counts
+  std::int64_t ended_ns = 0;  ///< time of the last such end
 };
 
 /// The last look at a recorded process, some 20 ms before its end at most.

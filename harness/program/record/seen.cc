@@ -114,8 +114,8 @@ std::optional<SharerUse> SeenRun::shared_use(pid_t pid, std::int64_t since_ns, s
   return use;
 }
 
-/// The kernel's counts stand for the processes that ended without a report, if the kernel counted just as many children
-/// that recorded nothing and became no other program.
+/// Takes the kernel's counts for processes that ended without a report. This requires that the kernel counted exactly
+/// that many children that recorded nothing and became no other program.
 SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
   const Holdings& holdings = slot.holdings;
   Sharers sharers;
@@ -127,7 +127,7 @@ SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
     sharers.bytes_known = sharers.faults_known = false;
     return sharers;
   }
-  // Sharers may start others.
+  // Sharers may start further sharers.
   std::set<pid_t> family{pid(slot)};
   std::uint64_t became = 0;
   for (const ProcessCounts& each : watch_->processes()) {

@@ -12,7 +12,7 @@
 
 namespace zerotax::record {
 
-/// Why what a process and its sharers used is unknown.
+/// The reason why the use of a process and its sharers is unknown.
 inline constexpr const char* kUnseenSharers =
     "a process that shared its memory (vfork, CLONE_VM) ended unseen, or still runs: what that process used and "
     "populated is unknown";
@@ -20,11 +20,11 @@ inline constexpr const char* kUnseenSharers =
 /// A recorded run as it was seen from within and from outside.
 class SeenRun {
  public:
-  /// Processes that shared the memory of one (vfork, clone with CLONE_VM): what they used counts as that one's own.
+  /// Processes that shared the memory of another (vfork, clone with CLONE_VM). Their use counts as that of the owner.
   struct Sharers {
     std::uint64_t faults = 0;
     std::uint64_t cpu_ns = 0;
-    bool bytes_known = true;                       ///< all had left its memory when its books were closed
+    bool bytes_known = true;                       ///< all had left the owner's memory when its counts were closed
     bool faults_known = true;                      ///< the use of all of them is in `faults` and `cpu_ns`
     std::vector<const ProcessCounts*> unreported;  ///< processes whose use only the kernel knew
   };
@@ -39,7 +39,8 @@ class SeenRun {
   /// The process's PID here; 0 if that is unknown.
   [[nodiscard]] pid_t pid(const ProcessSlot& slot) const { return watch_ != nullptr ? watch_->pid(slot) : slot.pid; }
   [[nodiscard]] const Sharers& sharers(const ProcessSlot& slot) const { return sharers_.at(&slot); }
-  /// What a process used while it shared the memory of another, which counts it; nothing if it never ended to do so.
+  /// The use of a process while it shared the memory of another, which counts that use; nothing if it never stopped
+  /// sharing.
   [[nodiscard]] std::optional<SharerUse> shared_use(pid_t pid, std::int64_t since_ns, std::int64_t until_ns) const;
   /// CPU time of a process, as far as it was seen; in nanoseconds. `sum`: of its threads.
   [[nodiscard]] std::uint64_t cpu_ns(const ProcessSlot& slot, const Tally& sum) const;

@@ -28,19 +28,19 @@ struct OutsideTimes {
   std::uint64_t system_ns = 0;   ///< returning memory, where they are not sampled
 };
 
-/// Why stores of zeros were not all seen; empty where they were.
+/// The reason why some stores of zeros were not seen; empty if all were.
 struct UnseenStores {
   std::string of_allocator = {};
   std::string by_hand = {};
   std::string by_program = {};
-  bool attributed_wrongly = false;  ///< what was seen may be another's than it seems to be
+  bool attributed_wrongly = false;  ///< stores that were seen may belong to another row
 };
 
 /// What is known of a run: of all its threads, and of all its processes.
 struct TaxInput {
   const Tally& sum;
   const KernelPart& kernel;
-  std::uint64_t cpu_ns = 0;  ///< of the run, the recorder's own included
+  std::uint64_t cpu_ns = 0;  ///< CPU time of the run, including the recorder's own
   UnseenStores unseen = {};
   NotRecorded not_recorded = {};  ///< its CPU time is in no share
   const OutsideTimes* outside = nullptr;

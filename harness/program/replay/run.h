@@ -24,8 +24,8 @@ std::string workload_name(const std::string& path);
 std::string own_recordings();
 
 /// These files, and in the place of a folder its files *.calls in the order of their names. Throws UsageError for a
-/// folder that has none, or cannot be read. "workloads" stands for own_recordings(), unless there is a file or folder
-/// of that name.
+/// folder that has none, or cannot be read. "workloads" stands for own_recordings() unless a file or folder has that
+/// name.
 std::vector<std::string> recordings_in(const std::vector<std::string>& paths);
 
 /// The path of replay-calls.

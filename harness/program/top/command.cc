@@ -109,8 +109,8 @@ ExitStatus top(const Options& options, const Given& given) {
 }
 
 const Subcommand command(
-    "top", Wing::kProgram, "watch all processes live: which fault, which have memory zeroed again, at what cost",
-    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+    "top", Wing::kProgram, "show live which processes fault and have memory zeroed again, at what cost", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("--interval", options->interval, "seconds between samples").shown_as("SECONDS").with_default();
       arguments.option("--by", options->by, "show processes, or groups of them: process, user, cgroup or command")

@@ -218,7 +218,7 @@ ExitStatus history(HistoryOptions options, const Arguments& arguments) {
 }
 
 const Subcommand history_command(
-    "history", Wing::kRegression, "build and measure the versions of a project, and say which one changed what",
+    "history", Wing::kRegression, "build and measure the versions of a project, and report which one changed what",
     kHistoryExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<HistoryOptions>();
       options->common.add(arguments, "", "measure the sizes only, and do not search where behaviour changes");

@@ -67,7 +67,7 @@ std::vector<Slot> slots_of(const Point& point);
 /// The value of a point there; nullptr if it lacks the call.
 const MetricValue* value_at(const Point& point, const Slot& slot);
 
-/// A size at which behaviour changes, exactly: the smallest with the new behaviour, and what changes.
+/// An exact size at which behavior changes: the smallest size with the new behavior, and the changes.
 struct BaselineThreshold {
   std::uint64_t at_bytes = 0;
   BehaviourChanges changes;
@@ -79,9 +79,9 @@ struct BaselineThreshold {
 struct UncertainThreshold {
   std::uint64_t from_bytes = 0;
   std::uint64_t to_bytes = 0;
-  BehaviourChanges changes;  ///< of any run
-  std::uint64_t seen = 0;    ///< in so many looks
-  std::uint64_t looks = 0;   ///< of so many
+  BehaviourChanges changes;  ///< changes that any run saw
+  std::uint64_t seen = 0;    ///< number of looks that saw it
+  std::uint64_t looks = 0;   ///< number of all looks
   bool operator==(const UncertainThreshold&) const = default;
   [[nodiscard]] bool holds(std::uint64_t at_bytes) const { return from_bytes <= at_bytes && at_bytes <= to_bytes; }
 };
@@ -89,12 +89,12 @@ struct UncertainThreshold {
 /// "a threshold at 1048576 bytes", "a threshold between 1048576 and 1572864 bytes".
 std::string name_of(const UncertainThreshold& threshold);
 
-/// A metric on which the runs of `bless` did not agree, with all that they saw.
+/// A metric on which the runs of `bless` did not agree, with all values that they saw.
 struct SeenRange : Slot {
-  std::uint64_t runs = 0;              ///< that measured it
-  Range number;                        ///< of a number
-  std::map<std::string, Range> calls;  ///< of system calls, by name
-  std::vector<std::string> words;      ///< of a word: all that were seen
+  std::uint64_t runs = 0;              ///< number of runs that measured the metric
+  Range number;                        ///< range of a metric that is a number
+  std::map<std::string, Range> calls;  ///< ranges of system calls, by name
+  std::vector<std::string> words;      ///< all values of a metric that is a word
   bool operator==(const SeenRange&) const = default;
 };
 /// "0 to 1,048,576", "heap or mapping", "madvise 0 to 3".
@@ -112,7 +112,7 @@ struct Baseline {
   std::vector<Point> points;
   std::optional<std::vector<BaselineThreshold>> thresholds;  ///< nothing if they were not searched, or cut out
   std::vector<UncertainThreshold> uncertain;                 ///< changes on which runs did not agree
-  std::vector<SeenRange> ranges;                         ///< metrics on which they did not; those are n/a in the points
+  std::vector<SeenRange> ranges;  ///< metrics on which runs did not agree; they are n/a in the points
   std::optional<std::vector<std::string>> by_the_clock;  ///< names of metrics that change when the clock races
 };
 
@@ -121,14 +121,14 @@ const Point* point_of(const Baseline& baseline, const PointIdentity& identity);
 /// The range that `bless` saw of a metric, or nullptr.
 const SeenRange* range_of(const Baseline& baseline, const Slot& slot);
 
-/// What a baseline holds of a measurement.
+/// The baseline of a measurement.
 Baseline baseline_of(const Allocator& allocator, const std::vector<Point>& points, const ThresholdSearch& thresholds,
                      const Environment& environment, ClockMode clock);
 
-/// What of a point or threshold differs.
+/// The part of a point or threshold that differs.
 enum class ChangeKind : std::uint8_t { kStatus, kMetric, kNotMeasured, kThreshold };
 
-/// The changes of behaviour at a size, before and now: nothing if the threshold is new, or is gone.
+/// The changes of behavior at a size, before and now. A new threshold has no `before`, a removed one no `after`.
 struct ThresholdChange {
   std::optional<BehaviourChanges> before;
   std::optional<BehaviourChanges> after;
@@ -151,10 +151,10 @@ struct BaselineChange {
   std::optional<SeenRange> range = {};  ///< what it lies outside of, if `bless` saw a range; `before` is the end nearby
   std::vector<std::string> ways = {};   ///< of a range: on which sides it lies outside, "+", "-", "madvise +"
   ThresholdChange threshold = {};       ///< of kThreshold
-  int times = 1;                        ///< how often it was there
+  int times = 1;                        ///< number of measurements that showed it
 };
 inline const std::string& name_of(const BaselineChange& change) { return change.name; }
-/// A change of a range lasts on each side where it was every time.
+/// A change beyond a range lasts on each side of the range on which every measurement showed it.
 bool lasts(BaselineChange& change, const BaselineChange& again);
 
 /// By how much a number may differ: by so many (bytes, faults), or by a share of what it was.

@@ -7,7 +7,7 @@
 namespace zerotax::check {
 namespace {
 
-/// Those with the smallest blocks.
+/// The points and edges with the smallest blocks.
 BaselinePart smallest_of(BaselinePart part) {
   const auto by_size = [](const PointIdentity& one, const PointIdentity& other) {
     return one.size_bytes < other.size_bytes;
@@ -24,7 +24,7 @@ bool is_in(const BaselineChange& change, const BaselinePart& part) {
   return std::find(part.points.begin(), part.points.end(), *change.point) != part.points.end();
 }
 
-/// The names of changes that are not among others.
+/// The names of `changes` that are not among `others`.
 std::vector<std::string> names_without(const std::vector<BaselineChange>& changes,
                                        const std::vector<BaselineChange>& others) {
   std::vector<std::string> names;
@@ -211,7 +211,7 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
     verdict.tolerated = names_without(compare_baselines(baseline, verdict.measured), verdict.changes);
   }
   std::vector<BaselineChange>& changes = verdict.changes;
-  // Measures a part again, and moves the names of what it does not show to `explained`.
+  // Measures a part again, and moves the names of changes that are gone then to `explained`.
   const auto again = [&](const BaselinePart& wanted, const PointTime& time, std::vector<std::string>& explained) {
     keep_lasting(changes, compare_baselines(baseline, measure(wanted, time), tolerances), explained,
                  [&](const BaselineChange& change) { return is_in(change, wanted); });

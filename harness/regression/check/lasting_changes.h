@@ -14,14 +14,13 @@ namespace zerotax::check {
 struct BaselinePart {
   std::vector<PointIdentity> points;
   bool thresholds = false;  ///< search them all
-  unsigned grid_looks = 1;  ///< of such a search: how often each size of its grid is looked at, to find the noisy ones
-  std::vector<std::uint64_t> known;  ///< of such a search: where thresholds were before, in bytes
-  std::vector<UncertainThreshold>
-      uncertain;  ///< of such a search: gaps of the grid inside one of these are not searched
+  unsigned grid_looks = 1;  ///< in such a search: number of looks at each size of the grid, to find noisy sizes
+  std::vector<std::uint64_t> known;           ///< in such a search: earlier thresholds, in bytes
+  std::vector<UncertainThreshold> uncertain;  ///< in such a search: gaps of the grid inside one of these are skipped
   /// Sizes at which to look whether there is a threshold, in bytes: two probes each, where a search takes hundreds.
   std::vector<std::uint64_t> edges;
   bool faults = true;  ///< of the points, by a pass of their own; without it they are n/a
-  bool busy = false;   ///< beside a busy thread per CPU, so that what depends on load shows
+  bool busy = false;   ///< run a busy thread per CPU beside it, so that effects of load show
 };
 
 /// All that a baseline holds: its file may have been cut down to some points, with or without thresholds, and one of an
@@ -67,22 +66,22 @@ inline constexpr PointTime kPaused{ClockMode::kStopped, 25'000'000};
 /// racing. One must be there kTimesProven times (kTimesProvenIfUnsteady), or none of them lasts.
 BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measure, const Tolerances& tolerances = {});
 
-/// Why a metric is n/a in a baseline though it was measured.
+/// Reasons why a metric is n/a in a baseline although it was measured.
 inline constexpr const char* kByAClock = "depends on a clock that cannot be stopped";
 inline constexpr const char* kNotTheSame = "not the same each time it was measured";
 
-/// What measurements of one allocator add up to. `runs`: with its clock stopped, some of them beside busy threads;
-/// `paused`: with pauses between its calls. All but the first run may lack points and thresholds. A metric
+/// Joins measurements of one allocator. `runs`: with its clock stopped, some beside busy threads. `paused`: with pauses
+/// between its calls. All but the first run may lack points and thresholds. A metric
 ///
-/// - that was the same in all of them is held;
-/// - that was the same in all runs and another in each of two paused ones or more is n/a: it depends on a clock that
-///   cannot be stopped;
+/// - that was the same in all measurements is held;
+/// - that was the same in all runs, but differed in each of at least two paused ones, is n/a: it depends on a clock
+///   that cannot be stopped;
 /// - that differs otherwise is n/a, and its range is held (Baseline::ranges).
 ///
-/// A point that fails in one of them fails. A threshold on which they do not agree is uncertain.
+/// A point that fails in one measurement fails. A threshold on which measurements do not agree is uncertain.
 Baseline agreed_baseline(const std::vector<Baseline>& runs, const std::vector<Baseline>& paused = {});
 
-/// The points at which any metric differs between measurements: each once, as in the first.
+/// The points at which any metric differs between measurements, each once, in the order of the first measurement.
 std::vector<PointIdentity> points_that_differ(const std::vector<Baseline>& runs, const std::vector<Baseline>& paused);
 
 }  // namespace zerotax::check

@@ -34,7 +34,7 @@ Work work_of(const Allocator& allocator, double timeout_s, const BaselinePart& p
   if (!part.thresholds) return work;
   const BaselineRange range = baseline_range();
   const std::vector<std::uint64_t> grid = size_grid(range.from, range.to, range.per_octave);
-  // Where a threshold was known, both of its sides: it is found again without a bisection.
+  // Both sides of each known threshold join the grid, so that it is found again without a bisection.
   std::set<std::uint64_t> sizes(grid.begin(), grid.end());
   for (const std::uint64_t at : part.known) {
     if (range.from < at && at <= range.to) sizes.insert({at - 1, at});
@@ -43,7 +43,7 @@ Work work_of(const Allocator& allocator, double timeout_s, const BaselinePart& p
   return work;
 }
 
-/// All points of some sizes, or of all.
+/// All points of the given sizes; without sizes, all points.
 BaselinePart whole_part(const Allocator& allocator, double timeout_s, const std::vector<std::uint64_t>& sizes) {
   BaselinePart all;
   for (const PointSpec& spec : baseline_plan(allocator, timeout_s).points) {
@@ -53,7 +53,7 @@ BaselinePart whole_part(const Allocator& allocator, double timeout_s, const std:
   return all;
 }
 
-/// What `bless` measures of one allocator.
+/// The measurements that `bless` makes of one allocator.
 class Blessing {
  public:
   Blessing(const Allocator& allocator, double timeout_s, const std::vector<std::uint64_t>& sizes, bool thresholds)
@@ -82,7 +82,8 @@ class Blessing {
   }
 
  private:
-  /// One more run of these points, and a look at each threshold that the search found; every other one busy.
+  /// Runs these points once more, and looks at each threshold that the search found. Every other run is beside busy
+  /// threads.
   void again(const std::vector<PointIdentity>& points) {
     BaselinePart part = points_;
     part.points = points;
@@ -91,7 +92,7 @@ class Blessing {
       for (const BaselineThreshold& each : *runs_.front().thresholds) part.edges.push_back(each.at_bytes);
     }
     runs_.push_back(measurer_.measure(part, kStoppedClock));
-    // A look at no edges is one all the same.
+    // A look counts even if there was no edge to look at.
     if (runs_.front().thresholds && !runs_.back().thresholds) runs_.back().thresholds.emplace();
   }
 
@@ -101,7 +102,8 @@ class Blessing {
     const auto differing = points_that_differ(runs_, paused_);
     if (differing.empty() && !thresholds_differ()) return;
     if (points_that_differ(runs_, {}).empty() && !differing.empty()) {
-      // Only pauses made a difference. If they do so again, the allocator goes by a clock that cannot be stopped.
+      // Only pauses made a difference. If pauses make a difference again, the allocator depends on a clock that cannot
+      // be stopped.
       BaselinePart part = points_;
       part.points = differing;
       paused_.push_back(measurer_.measure(part, kPaused));
@@ -174,7 +176,7 @@ class Measuring {
 
   [[nodiscard]] double probe_seconds(std::uint64_t size) const { return seconds_of(probe_at(size, work_.time), false); }
 
-  /// Each size of the grid as often as asked for, the largest first: they take longest.
+  /// Looks at each size of the grid `grid_looks` times. The largest sizes come first because they take longest.
   void look_at_grid() {
     const std::size_t sizes = work_.grid.size();
     looks_.resize(sizes * work_.grid_looks);
@@ -233,7 +235,7 @@ class Measuring {
     points_[place] = work_.faults ? count_point(work_.plan, spec) : audit_point(work_.plan, spec);
   }
 
-  /// The searches first: each is the longest single task, and the points fill the other CPUs.
+  /// Starts the searches first: each is a long task, and the points fill the other CPUs.
   void search_and_measure_points() {
     const auto probe = [this](std::uint64_t size) { return signature_at(size); };
     std::vector<Item> items;
@@ -260,7 +262,7 @@ class Measuring {
   const Work& work_;
   Experiment& experiment_;
   std::mutex lock_;
-  std::vector<Signature> looks_;  ///< of the whole grid, then of the whole grid again
+  std::vector<Signature> looks_;  ///< one for each size of the grid, then the same for the next look
   std::vector<UncertainThreshold> noise_;
   ThresholdSearch search_;
   std::vector<Point> points_;
@@ -297,7 +299,7 @@ Plan baseline_plan(const Allocator& allocator, double timeout_s) {
   plan.allocators = {allocator};
   add_points(plan, {{"calloc_loop"}, {64 * kKiB, kMiB, 20 * kMiB, 100 * kMiB}, {0.0, 1.0}, {"main", "worker"}},
              kBaselineRepeats);
-  // How many freed blocks are kept, and which are good enough for another size.
+  // These points show how many freed blocks are kept, and which of them serve another size.
   add_points(plan, {{"calloc_batch"}, {48 * kMiB}, {0.0}, {"main"}}, kBaselineRepeats);
   add_points(plan, {{"calloc_mixed"}, {48 * kMiB}, {0.0}, {"main"}}, kBaselineRepeats);
   return plan;

@@ -13,14 +13,15 @@
 
 namespace zerotax::check {
 
-/// Calls of a point of a baseline: behaviour can change up to the fifth.
+/// The calls at each point of a baseline. Behavior can change until the fifth call.
 inline constexpr Repeats kBaselineRepeats{8, 8, 8, 8, 0};
 
-/// The points whose deterministic figures a baseline holds, for one allocator: every case, nothing touched and
-/// everything touched, both threads; sizes on both sides of what allocators are known to treat differently.
+/// The points whose deterministic figures a baseline holds, for one allocator: every case, with nothing and with
+/// everything touched, on both threads. Its sizes lie on both sides of known thresholds of allocators.
 Plan baseline_plan(const Allocator& allocator, double timeout_s);
 
-/// The range in which a baseline holds thresholds, in bytes, and the sizes an octave that are looked at first.
+/// The range in which a baseline holds thresholds, in bytes, and the number of sizes per octave that are looked at
+/// first.
 struct BaselineRange {
   std::uint64_t from;
   std::uint64_t to;
@@ -28,17 +29,17 @@ struct BaselineRange {
 };
 BaselineRange baseline_range();
 
-/// "<allocator>-<version>.json", with what a file name should not have replaced by dashes.
+/// "<allocator>-<version>.json", with dashes for characters that do not belong in a file name.
 std::string baseline_file_name(const Allocator& allocator);
 
-/// What is measured of one allocator side by side: points, and a search for thresholds.
+/// Points and a search for thresholds of one allocator, measured side by side.
 struct Work : BaselinePart {
-  Plan plan;                        ///< its points, of one allocator
-  PointTime time;                   ///< of every point and of the search
+  Plan plan;                        ///< the points
+  PointTime time;                   ///< for every point and the search
   std::vector<std::uint64_t> grid;  ///< sizes between which all thresholds are searched, in bytes; empty: none is
 
   [[nodiscard]] bool searches() const { return !grid.empty() || !edges.empty(); }
-  /// Those known at the start: points, sizes of the grid, edges.
+  /// The number of tasks known at the start: points, sizes of the grid, edges.
   [[nodiscard]] std::size_t tasks() const { return plan.points.size() + grid.size() * grid_looks + edges.size(); }
   [[nodiscard]] double expected_seconds() const;
 };
@@ -46,12 +47,12 @@ struct Work : BaselinePart {
 struct WorkDone {
   std::vector<Point> points;  ///< as in the plan
   ThresholdSearch search;     ///< empty if nothing was searched
-  Baseline baseline;          ///< of both; without thresholds if nothing was searched
+  Baseline baseline;          ///< from points and search; without thresholds if nothing was searched
 };
 
-/// Measures it as part of an experiment, with the machine's environment at its end. The grid is looked at first, then
-/// gaps are searched whose ends differ, beside the points. A size of the grid at which two looks differ is noisy: what
-/// lies between its neighbours is uncertain, and is not searched, because bisecting noise would never end. Throws Stop.
+/// Does the work as part of an experiment, and adds the machine's environment at the end. Looks at the grid first. Then
+/// searches the gaps whose ends differ, beside the points. A size of the grid at which two looks differ is noisy. The
+/// range between its neighbors is uncertain and not searched, because bisecting noise would never end. Throws Stop.
 WorkDone measure_work(const Work& work, Experiment& experiment);
 
 /// Measures parts of a baseline of one allocator, side by side, with one progress for all of them.
@@ -59,7 +60,7 @@ class Measurer {
  public:
   Measurer(const Allocator& allocator, double timeout_s);
 
-  /// Says that a part will be measured `times` times, so that the estimate knows of it before it begins.
+  /// Announces that a part will be measured `times` times, so that the estimate of the remaining time includes it.
   void expect(const BaselinePart& part, const PointTime& time, std::size_t times = 1);
   /// Throws Stop.
   Baseline measure(const BaselinePart& part, const PointTime& time);
@@ -73,16 +74,16 @@ class Measurer {
 /// A baseline that was just made.
 struct NewBaseline {
   Baseline baseline;
-  std::vector<Baseline> measured;  ///< what it was made from
+  std::vector<Baseline> measured;  ///< the measurements behind it
 };
 
-/// How often `bless` measures what differs from run to run.
+/// The number of times that `bless` measures a point that differs from run to run.
 inline constexpr std::size_t kRunsOfWhatDiffers = 6;
 
-/// A new baseline of an allocator, to be accepted or not: measured twice with its clock stopped, the second time beside
-/// busy threads, and once more with pauses between its calls. If any metric of a point is not the same each time, the
-/// point is measured kRunsOfWhatDiffers times, and the baseline holds the range seen (agreed_baseline). by_the_clock
-/// names the metrics that change when the clock races. With `sizes`, it has only points of these; `thresholds` says
+/// Measures a new baseline of an allocator twice with its clock stopped, the second time beside busy threads, and once
+/// more with pauses between its calls. If any metric of a point is not the same each time, the point is measured
+/// kRunsOfWhatDiffers times, and the baseline holds the range seen (agreed_baseline). by_the_clock names the metrics
+/// that change when the clock races. With `sizes`, the baseline has only points of these sizes. `thresholds` says
 /// whether thresholds are searched for.
 NewBaseline measure_new_baseline(const Allocator& allocator, double timeout_s,
                                  const std::vector<std::uint64_t>& sizes = {}, bool thresholds = true);

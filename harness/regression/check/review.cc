@@ -15,10 +15,11 @@ namespace {
 
 bool is_failure(const ReviewGroup& group) { return is_failure(group.cause) && group.direction == Direction::kWorse; }
 
-/// Worse before better before neither; what breaks a promise, then what happens in every call, the largest first.
+/// Sorts worse before better before neither. Within each, broken promises come first, then changes in every call, the
+/// largest first.
 bool comes_before(const ReviewGroup& one, const ReviewGroup& other) {
   const auto rank = [](const ReviewGroup& group) {
-    // A threshold that moved sizes to other behaviour is as grave as that.
+    // A threshold that moved is as grave as the new behavior of the sizes between.
     const int cause = group.cause == Cause::kThreshold && !group.cases.empty()
                           ? static_cast<int>(Cause::kZeroesFresh) * 2 - 1
                           : static_cast<int>(group.cause) * 2;

@@ -13,30 +13,30 @@ struct Blame {
   Cause cause = Cause::kPlacement;
   Direction direction = Direction::kNeither;
   bool first_calls_only = false;
-  bool judged = false;  ///< by a verdict function of findings; else by its metric alone
+  bool judged = false;  ///< a verdict function of findings found the cause; else the metric alone did
 
-  /// Whether both belong to the same group, but for threads.
+  /// Whether both belong to the same group if threads are ignored.
   [[nodiscard]] bool is_like(const Blame& other) const {
     return cause == other.cause && direction == other.direction && first_calls_only == other.first_calls_only;
   }
 };
 
-/// One for each change of a point, in their order; nothing is said of a threshold. A change that has no cause of its
-/// own takes that of the same metric at the same size, under another touch or on another thread.
+/// The causes of all changes of points, in their order; thresholds are left out. A change without a cause of its own
+/// takes the cause of the same metric at the same size, under another touch or on another thread.
 std::vector<Blame> blame_changes(const Baseline& before, const Baseline& after,
                                  const std::vector<BaselineChange>& changes);
 
-/// The cause that a change of one metric alone is attributed to, and the words after its value, with a slot for the
-/// plural; nullptr: its name for people.
+/// The cause for a change of one metric alone, and the words after its value, with a slot for the plural. Without words
+/// (nullptr), the metric's name for people is used.
 struct MetricWords {
   Metric metric;
   Cause cause;
   const char* unit = nullptr;
 };
-/// Of one of kSteadyMetrics.
+/// The words of one of kSteadyMetrics.
 const MetricWords& words_of(Metric metric);
 
-/// Whether a change by itself is for the better or worse: more is worse, and other words are neither.
+/// The direction of a change by itself: a larger number is worse, and a different word is neither.
 Direction direction_of(const BaselineChange& change);
 
 /// A group while it is made.

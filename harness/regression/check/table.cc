@@ -162,7 +162,7 @@ std::string ranges_text(const Baseline& baseline) {
                      text);
 }
 
-/// Values for which a baseline has nothing to compare with.
+/// Values that the baseline lacks, so that nothing can be compared.
 std::string left_out_text(const Baseline& baseline) {
   std::string text;
   for (const Point& point : baseline.points) {

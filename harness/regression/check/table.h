@@ -9,8 +9,8 @@
 
 namespace zerotax::check {
 
-/// What other programs' formats show of a check: an outcome for each group of changes, or one that passes for an
-/// allocator without any; and what each point does now as benchmarks, as far as it was compared.
+/// The check for other programs' formats. It has an outcome for each group of changes, or a passing one for an
+/// allocator without changes. The compared metrics of each point are benchmarks.
 exchange::OutcomeList check_outcomes(const Check& check);
 
 /// For people: the verdict, the groups, how to accept it; with `explain` every changed metric as well. The first line

@@ -39,7 +39,7 @@ std::string why_not_compared(const Baseline& before, const Point& point, const P
   return "not in the baseline: " + was;
 }
 
-/// A condition, and what it can change. The model of the CPU is for readers: it changes times only.
+/// A condition, and the metrics that it can change. The model of the CPU is for readers, for it changes times only.
 struct Condition : ConditionRow {
   std::vector<Metric> metrics;  ///< that depend on it; empty: all
   const char* what;

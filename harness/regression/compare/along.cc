@@ -24,14 +24,14 @@
 namespace zerotax::compare {
 namespace {
 
-/// Places are added inside each bracket so many times, and so many each time: the gap shrinks to a 16th.
+/// The number of passes that add places inside each bracket, and of places per pass. The gap shrinks to a 16th.
 constexpr unsigned kRefinements = 2;
 constexpr std::size_t kPlacesAdded = 3;
-/// Crossings that are refined in a pass: more would be noise that takes minutes.
+/// The most crossings that a pass refines. More are noise, and would take minutes.
 constexpr std::size_t kMostRefined = 4;
 const std::vector<double> kFractions{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 1};
 
-/// Pages that a fraction means: two fractions of a small block may mean the same.
+/// The number of pages that a fraction touches. In a small block, two fractions may touch the same number.
 std::uint64_t touched_pages(const PairedPlace& place) {
   const double pages = std::ceil(static_cast<double>(place.size_bytes) / static_cast<double>(page_bytes()));
   return static_cast<std::uint64_t>(std::ceil(place.touch * pages));
@@ -47,7 +47,7 @@ void add_place(const Along& along, std::vector<PairedPlace>& places, const Paire
   places.push_back(place);
 }
 
-/// Where pairs are missing next: inside the brackets of what was found.
+/// The places to measure next, inside the brackets of the crossings that were found.
 std::vector<PairedPlace> refined_grid(const Along& along, unsigned pass) {
   std::vector<PairedPlace> places;
   const std::size_t crossings = std::min(kMostRefined, along.found.crossings.size());
@@ -77,7 +77,7 @@ void refuse(const Argument& option, const Options& options, const char* remedy) 
   throw UsageError(fmt::format("{} cannot be given with --along {}", option.name(), options.along), remedy);
 }
 
-/// The one value of an option that a comparison of points takes several of.
+/// The only value of an option. Other comparisons allow several values.
 template <typename Value>
 Value only(const char* option, const std::vector<Value>& given, const Value& otherwise) {
   if (given.size() > 1) throw UsageError(fmt::format("several {} with --along", option), "give one");

@@ -66,7 +66,7 @@ bool any_is(const BenchComparison& comparison, OutcomeKind kind) {
                      [&](const ComparedBenchmark& each) { return each.kind == kind; });
 }
 
-/// The first of the kind that decides.
+/// The first benchmark of the kind that decides.
 std::string sentence_of(const BenchComparison& comparison) {
   const auto differing = std::count_if(comparison.benchmarks.begin(), comparison.benchmarks.end(),
                                        [](const ComparedBenchmark& each) { return !each.changes.empty(); });
@@ -98,7 +98,7 @@ std::string ratio_of_medians(const ComparedBenchmark& each) {
   return format_number(median(each.after.times_ns) / median(each.before.times_ns));
 }
 
-/// The options that are about points, or what is measured here and now.
+/// The options about points, or about a measurement here and now.
 void check_options(const Options& options) {
   std::vector<Argument> others = options.of_measuring;
   others.insert(others.end(), options.of_points.begin(), options.of_points.end());

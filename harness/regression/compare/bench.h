@@ -59,7 +59,7 @@ struct BenchComparison {
   std::vector<std::string> notes;
 };
 
-/// Compares the counts of one iteration of each benchmark of both.
+/// Compares the counts per iteration of each benchmark that both files have.
 BenchComparison compare_bench_files(BenchFile before, BenchFile after);
 
 /// "page faults 0 → 2,048".

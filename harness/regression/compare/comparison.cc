@@ -165,7 +165,7 @@ std::string time_text(const CompareReport& report, const CompareVerdict& verdict
   return text;
 }
 
-/// Without pairs there is a ratio, which proves nothing, and no interval.
+/// Without pairs there is no interval, and the ratio proves nothing.
 PlotInterval plot_row(const CompareReport& report, std::size_t i) {
   const TimeVerdict& time = report.verdicts[i].time;
   PlotInterval row{

@@ -116,15 +116,15 @@ std::pair<std::string, bool> load_of(const Json& environment) {
   return {json_line(load.at(0)), load_level(last, environment.at("cpus")) == LoadLevel::kBusy};
 }
 
-/// The figures of one process as Google Benchmark has them. It wants a CPU time, which is not measured here: an
-/// operation does not wait, so that its wall time is the nearest figure (the context says so).
+/// The figures of one process as Google Benchmark has them. Its format needs a CPU time, which is not measured here. An
+/// operation does not wait, so its wall time is the nearest figure (the context says so).
 Json repetition(const std::string& name, std::size_t index, std::size_t of, double ns) {
   return {
       {"name", name}, {"run_name", name}, {"run_type", "iteration"}, {"repetitions", of}, {"repetition_index", index},
       {"threads", 1}, {"iterations", 1},  {"real_time", ns},         {"cpu_time", ns},    {"time_unit", "ns"}};
 }
 
-/// Exact figures are counters, where every process had the same.
+/// Exact figures become counters if every process had the same value.
 void add_counters(const CompareVerdict& verdict, bool after, Json& entry) {
   for (const WorkChange& change : verdict.work) {
     const Measured<std::int64_t>& figure = after ? change.after : change.before;
@@ -132,7 +132,7 @@ void add_counters(const CompareVerdict& verdict, bool after, Json& entry) {
   }
 }
 
-/// Six digits; blank for what is not known.
+/// Six digits; blank if unknown.
 Cell number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Cell(fmt::format("{:.6g}", *value)) : Cell();
 }

@@ -38,7 +38,7 @@ std::string key_of(const Point& point, bool by_allocator) {
   return (by_allocator ? point.allocator + "/" : "") + compared_key(start(point));
 }
 
-/// What is measured of every point, in runs of every version.
+/// The metrics of every point that runs of every version have.
 void check_figures(const RunFile& run) {
   for (const Point& point : run.points) {
     if (!point.is_ok()) continue;
@@ -53,7 +53,7 @@ void check_figures(const RunFile& run) {
 }  // namespace
 
 bool is_run_file(const std::string& word) {
-  // A folder that happens to have an allocator's name is not meant.
+  // A name of an allocator never means a folder of that name.
   const auto& builtin = builtin_allocators();
   if (std::any_of(builtin.begin(), builtin.end(), [&](const auto& each) { return each.name == word; })) return false;
   std::error_code failure;

@@ -22,8 +22,8 @@ RunFile read_run_file(const std::string& path);
 /// Whether a word names a stored run: a folder, or a file that is not a library.
 bool is_run_file(const std::string& word);
 
-/// The conditions of two environments (os/environment.h) that make figures differ: "kernel: 6.1.0 and 6.18.44". Empty
-/// if there are none.
+/// The conditions that differ between two environments (os/environment.h) and can change figures: "kernel: 6.1.0
+/// and 6.18.44". Empty if there are none.
 std::string differing_conditions(const Json& before, const Json& after);
 
 /// The points of both runs, paired by allocator, case, size, touch and thread, in OLD's order; those of NEW alone last.

@@ -109,8 +109,8 @@ CompareVerdict judge(const ComparedPoint& point, const TimeVerdict& time) {
   return verdict;
 }
 
-/// The cost of one call: the median, or if calls are not alike the mean over their kinds, because the median would hide
-/// one kind behind another. Nothing if it was not counted.
+/// The cost of one call: the median or, if calls are not alike, the mean over their kinds. There, the median would hide
+/// one kind. Nothing if it was not counted.
 std::optional<std::uint64_t> per_call(const Point& point, Metric metric) {
   const std::vector<CallMode>& modes =
       row_of(metric).pass == MetricPass::kAudit ? point.audit_modes : point.timing_modes;
@@ -130,7 +130,7 @@ Measured<std::int64_t> counted(const Point& point, Metric metric, std::optional<
   return NotAvailable{why.empty() ? "not measured" : why};
 }
 
-/// The faults of an operation, or the first part of them that is not available. What is not touched has no faults of
+/// The faults of an operation, or the first part of them that is not available. An untouched block has no faults from
 /// touching.
 Measured<std::int64_t> faults_of(const Point& point) {
   std::uint64_t sum = 0;

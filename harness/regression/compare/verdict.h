@@ -65,7 +65,7 @@ std::string compared_key(const ComparedPoint& point);
 /// `with_times`.
 void add_figures(const Point& point, bool with_times, Cost cost, ComparedSide& side);
 
-/// What a comparison says of one point.
+/// The verdict of a comparison on one point.
 enum class CompareKind { kSame, kFaster, kSlower, kAmbiguous, kInvalid };
 
 /// "SAME", "FASTER", "SLOWER", "AMBIGUOUS", "INVALID".
@@ -74,10 +74,10 @@ const char* compare_word(CompareKind kind);
 /// One exact figure of a point.
 struct WorkChange {
   std::string name;
-  Measured<std::int64_t> before;  ///< n/a, too, if it is not the same in every process
+  Measured<std::int64_t> before;  ///< n/a also if processes disagree
   Measured<std::int64_t> after;
   int direction = 0;     ///< +1: NEW does more of it in every process, -1: less, 0: no difference that is proven
-  bool decides = false;  ///< it differs by enough to decide a verdict: bytes by a tenth of the block
+  bool decides = false;  ///< the difference is large enough for a verdict: for bytes, a tenth of the block
 };
 
 struct CompareVerdict {
@@ -87,10 +87,10 @@ struct CompareVerdict {
   TimeVerdict time;
 };
 
-/// Judges every point: what is exact exactly, times by their pairs, all together (docs/compare.md).
+/// Judges all points together: exact figures by equality, times by their pairs (docs/compare.md).
 std::vector<CompareVerdict> judge_points(const std::vector<ComparedPoint>& points, const CompareMethod& method = {});
 
-/// The pairs of all points, as judge_times wants them. Points that cannot be compared have none.
+/// The pairs of all points, in the form that judge_times needs. Points that cannot be compared have none.
 std::vector<TimeSample> time_samples(const std::vector<ComparedPoint>& points);
 
 /// 1 if a point is SLOWER; else 3 if none is SAME or FASTER; else 0.

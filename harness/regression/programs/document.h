@@ -26,7 +26,7 @@ Json checks_json(const Checks& checks);
 /// The object "zerotax.program_compare/1" (results/schema/program_compare.schema.json).
 Json compare_json(const Comparison& comparison);
 
-/// The conditions of this machine, in words, for a program that calls this allocator.
+/// The conditions of this machine for a program that calls this allocator, in words.
 Json conditions_now(const std::string& allocator);
 
 }  // namespace zerotax::programs

@@ -119,7 +119,7 @@ Program measured(const Command& command, const Measuring& measuring, const Runne
   gather(
       program,
       [&] {
-        // Each third run is beside busy threads: what a program does in a given time depends on who else runs.
+        // Each third run is beside busy threads, because the progress of a program depends on other load.
         std::optional<BusyCpus> busy;
         if (program.runs % 3 == 2) busy.emplace();
         CommandRun found = run();

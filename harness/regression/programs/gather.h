@@ -42,15 +42,15 @@ void gather(Program& program, const Runner& run, std::uint64_t most);
 /// Throws UsageError, with `remedy`, if a run did not end with this exit status.
 void check_exit_status(const CommandRun& run, const std::string& name, int expected, const std::string& remedy);
 
-/// How a command is measured.
+/// Options for measuring a command.
 struct Measuring {
-  std::uint64_t most_runs = 10;               ///< as gather() has it
-  bool allow_failing = false;                 ///< an exit status other than 0 is how it ends
-  std::vector<std::string>* notes = nullptr;  ///< gets what was not seen of the last run
+  std::uint64_t most_runs = 10;               ///< `most` of gather()
+  bool allow_failing = false;                 ///< accept an exit status other than 0
+  std::vector<std::string>* notes = nullptr;  ///< receives the notes of the last run: parts that were not seen
 };
 
-/// What a command does: runs it as gather() says, each third time on busy CPUs. Throws UsageError if it fails, or does
-/// not end alike each time, and what `run` throws.
+/// Measures a command: runs it as gather() does, each third time on busy CPUs. Throws UsageError if the command fails
+/// or its exit status varies, and whatever `run` throws.
 Program measured(const Command& command, const Measuring& measuring, const Runner& run);
 
 }  // namespace zerotax::programs

@@ -49,9 +49,10 @@ std::string format_value(Unit unit, std::uint64_t value);
 /// "71,697 to 71,702", or one value.
 std::string format_range(Unit unit, const Range& range);
 
-/// How far outside a range a value may lie and be no change: 2 % of the highest, and 16 of what is counted or 64 KiB.
+/// The distance outside a range that is still no change: 2 % of the highest value, but at least 16 (counts) or 64 KiB
+/// (bytes).
 std::uint64_t least_slack(Unit unit, const Range& range);
-/// The same, and at least as far as the range is wide.
+/// The same distance, but at least the width of the range.
 std::uint64_t slack_of(Unit unit, const Range& range);
 
 }  // namespace zerotax::programs

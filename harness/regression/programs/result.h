@@ -15,7 +15,7 @@ namespace zerotax::programs {
 
 // The fields below are keys of results/schema/program_baseline.schema.json and program_check.schema.json.
 
-/// What a command did when it was blessed.
+/// The figures of a command when it was blessed.
 struct Program : Command {
   int exit_status = 0;
   std::uint64_t runs = 0;
@@ -36,24 +36,25 @@ struct Change {
   std::string process;  ///< empty: the command as a whole
   Metric metric{};
   Range before;
-  std::uint64_t after = 0;  ///< of all runs, the one nearest to the range
+  std::uint64_t after = 0;  ///< the value of all runs that is nearest to the range
   Direction direction{};
   int times = 1;  ///< runs that showed it
 
-  /// Whether it is more than before; else it is less.
+  /// Whether the metric is more than before; otherwise it is less.
   [[nodiscard]] bool grew() const { return after > before.high; }
 };
 
 /// The metric for people: "page faults of cc1".
 std::string name_of(const Change& change);
-/// A change lasts on the same side of its range; of all runs it has the value nearest to that.
+/// A change lasts if all runs are on the same side of its range. It keeps the value nearest to the range.
 bool lasts(Change& change, const Change& again);
 
-/// What became of one place: all call stacks that end there, or of a function with several callers, from one of them.
+/// The change at one place: of all call stacks that end there or, in a function with several callers, of those from one
+/// caller.
 struct SiteChange {
   record::SiteKind kind{};
   Place place;
-  std::string called_by;  ///< that caller; empty: all
+  std::string called_by;  ///< the one caller; empty: all callers
   SiteValues before;
   SiteValues after;
 };
@@ -64,7 +65,7 @@ struct Check : CheckedSubject {
   Program baseline;
   CommandRun measured;  ///< the first run
   std::uint64_t runs = 0;
-  std::vector<Change> changes;    ///< worse, better, neither; of the command as a whole first
+  std::vector<Change> changes;    ///< worse, better, neither; changes of the whole command first
   std::vector<SiteChange> sites;  ///< places that differ, those with most bytes first
   bool strict = false;
   bool passed = true;

@@ -13,15 +13,15 @@ struct Judged {
   std::vector<NotCompared> not_compared;
 };
 
-/// Runs it once, and while a metric lies outside its range on the same side each time, up to two times more, or four if
-/// it varied in the baseline.
+/// Runs the command once. While a metric lies outside its range on the same side each time, runs it up to two more
+/// times, or four if the metric varied in the baseline.
 Judged judge(const Program& baseline, const Runner& run);
 
-/// Compares what runs of two programs showed: of the later one, in each metric, the value nearest to the earlier range.
+/// Compares two programs. In each metric, the later program counts with its value nearest to the earlier range.
 Judged compare(const Program& before, const Program& after);
 
-/// What was compared, with changes, places that differ, conditions, verdict and sentence. `same` is the sentence of a
-/// command without changes, after the number of metrics: "as in the baseline".
+/// The check of a command, with changes, places that differ, conditions, verdict and sentence. `same` is the sentence
+/// of a command without changes, after the number of metrics: "as in the baseline".
 Check check_of(const Program& baseline, Judged judged, const Json& measured_on, const std::string& same);
 
 /// Several commands with the verdict of all.
@@ -48,7 +48,7 @@ std::string place_words(const SiteChange& site);
 /// Of the numbers in bytes, the one that differs most: it stands for the others.
 SiteNumber most_different(const SiteChange& site);
 
-/// What is not as it was when the baseline was made.
+/// The conditions that differ from those of the baseline.
 std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after);
 
 }  // namespace zerotax::programs

@@ -1,5 +1,5 @@
-// What watching adds to a page fault: a program that times its own zero-fills, copies and reuses runs untraced, under
-// zerotax cow by either method, under perf trace -F all and under perf record -e page-faults, in turn.
+// Measures the cost that watching adds to a page fault. A program times its own zero-fills, copies and reuses. It runs
+// untraced, under zerotax cow by either method, under perf trace -F all and under perf record -e page-faults, in turn.
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -38,14 +38,14 @@ double timed_writes(char* memory, std::size_t pages) {
   return static_cast<double>(monotonic_ns() - start) / static_cast<double>(pages);
 }
 
-/// The program: on one CPU, for pages that another one wrote last may be copied for that alone.
+/// The traced program. It stays on one CPU, because the kernel may copy a page only because another CPU wrote it last.
 int work(std::size_t pages, const std::string& file) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);
   ::sched_setaffinity(0, sizeof cpus, &cpus);
   const std::size_t bytes = pages * page_bytes();
-  // Twice what is needed, once written and given back: first touches of a virtual machine's memory are slow.
+  // Writes and frees twice the needed memory first, because the first touch of a virtual machine's memory is slow.
   void* warm = ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ::madvise(warm, 2 * bytes, MADV_POPULATE_WRITE);
   ::munmap(warm, 2 * bytes);
@@ -151,7 +151,7 @@ int run(const std::string& self, std::size_t pages, int rounds) {
   };
   for (int round = 0; round < rounds && interrupted() == 0; ++round) {
     for (std::size_t i = 0; i < tracers.size(); ++i) {
-      // Each begins a round in turn.
+      // The tracers take turns in starting a round.
       Tracer& tracer = tracers[(i + static_cast<std::size_t>(round)) % tracers.size()];
       if (!tracer.missing.empty()) continue;
       try {

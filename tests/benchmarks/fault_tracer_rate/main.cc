@@ -1,6 +1,7 @@
-// How many faults a second zerotax cow follows without losing any: one or two processes that do nothing but fault, the
-// kernel's buffers of two sizes, read at several intervals. The programs say how many faults they had (getrusage): what
-// was neither counted nor said to be lost would show, but for the few before the program's exec, which are not watched.
+// Measures how many faults a second zerotax cow follows without loss. One or two processes do nothing but fault. The
+// kernel's buffer has one of two sizes, and is read at several intervals. The programs report their own faults
+// (getrusage), so a fault that was neither counted nor reported lost would show. Only the few faults before the
+// program's exec are not watched.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -47,7 +48,7 @@ void fault_for(std::int64_t milliseconds) {
   }
 }
 
-/// The program: writes how many faults it and its children had.
+/// The traced program. It writes the number of its and its children's faults.
 int work(int processes, std::int64_t milliseconds, const std::string& file) {
   for (int i = 1; i < processes; ++i) {
     if (::fork() != 0) continue;
@@ -70,8 +71,8 @@ struct Setting {
 
 struct Seen {
   double rate = 0;         ///< faults a second, as the program says
-  double share = 0;        ///< of them that were counted
-  std::uint64_t lost = 0;  ///< events
+  double share = 0;        ///< share of the faults that were counted
+  std::uint64_t lost = 0;  ///< lost events
 };
 
 Seen follow(const std::string& self, const Setting& setting, int milliseconds) {

@@ -48,7 +48,7 @@ def studied(folder: pathlib.Path, nodes: int, words: list[str]) -> float:
 
 
 def counts_of(folder: pathlib.Path) -> dict[tuple[object, ...], dict[str, object]]:
-    """What was counted at each point."""
+    """The counts of each point."""
     found = {}
     for line in (folder / "study" / "points.jsonl").read_text().splitlines():
         point = json.loads(line)

@@ -26,7 +26,7 @@ SCHEMA = "zerotax.arm64/1"
 
 
 def tests(file: pathlib.Path) -> dict:
-    """Of ctest's JUnit file: how many passed, and the names of the others."""
+    """Reads ctest's JUnit file: the tests that passed, and the others with their status."""
     cases = {case.get("name"): case.get("status") for case in xml.etree.ElementTree.parse(file).getroot().iter("testcase")}
     passed = [name for name, status in cases.items() if status == "run"]
     return {"passed": sorted(passed), "others": {name: status for name, status in sorted(cases.items()) if status != "run"}}

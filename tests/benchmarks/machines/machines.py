@@ -46,17 +46,17 @@ REFILL = [str(BUILD / "tests" / "recorded" / "refill"), "malloc", "20", "4", "10
 FORKS = str(BUILD / "tests" / "recorded" / "forks")
 FORKS_RANGE = 1 << 44
 RECORDED = ["zeroed_bytes", "refilled_bytes", "returned_bytes", "minor_faults"]
-# Pages of a program's own start, which differ with the C library's mood and the kernel.
+# The pages of a program's start vary with the C library and the kernel.
 START = 64 << 10
 
 
 def is_na(figure: object) -> bool:
-    """Whether it is n/a with a reason."""
+    """Whether a figure is n/a with a reason."""
     return isinstance(figure, dict) and set(figure) == {"na"}
 
 
 class Place:
-    """This machine, or a virtual one."""
+    """A machine to measure on: this one, or a virtual one."""
 
     def __init__(self, folder: pathlib.Path, release: str = "", user: str = "root") -> None:
         self.folder = folder
@@ -79,7 +79,7 @@ class Place:
 
 
 def compared(pairs: list[tuple[object, object]], slack: int = 0) -> dict:
-    """Of figures there and here: how many are the same, n/a, or differ; and why they are n/a."""
+    """Compares figures there and here: how many are the same, n/a, or differ, and why they are n/a."""
     counts = collections.Counter()
     reasons = set()
     for there, here in pairs:
@@ -96,8 +96,8 @@ def compared(pairs: list[tuple[object, object]], slack: int = 0) -> dict:
 
 
 def watched_range(place: Place) -> list[int]:
-    """Copies, reuses and zero-fills of the pages that a program of known numbers writes before and after a fork: of the parent,
-    then of the child. The kernel's own copy of a page for the child is root's to see, and left out."""
+    """Copies, reuses and zero-fills of the pages that a program of known numbers writes before and after a fork: first
+    the parent's, then the child's. Only root sees the kernel's own copy of a page for the child, so that is left out."""
     cow = place.document("cow", program=[FORKS, "2000", "500", "300", "400"])
     ranges = [mapping["counts"] for process in cow["processes"] for mapping in process["mappings"]
               if mapping["begin"] == FORKS_RANGE]
@@ -106,19 +106,18 @@ def watched_range(place: Place) -> list[int]:
 
 
 def verdicts(place: Place) -> list[str]:
-    """Of check, whose baselines were made on this machine's kernel: points, and sizes at which an allocator changes what it
-    does."""
+    """The verdicts of check on points and thresholds. The baselines were made on this machine's kernel."""
     return [place.document("check", "--baseline", ROOT / "tests" / "regression" / "baselines" / name)["verdict"]
             for name in BASELINES]
 
 
 def points(run: dict) -> dict:
-    """By what they are of."""
+    """The points by allocator, size and touch."""
     return {(point["allocator"], point["size_bytes"], point["touch"]): point for point in run["points"]}
 
 
 def figures(place: Place, here: dict) -> dict:
-    """Everything of one machine."""
+    """All figures of one machine."""
     run = place.document("run", *PLAN)
     there, ours = points(run), points(here["run"])
     rows = {metric: compared([(there[key][metric], ours[key][metric]) for key in ours]) for metric in METRICS}
@@ -127,7 +126,7 @@ def figures(place: Place, here: dict) -> dict:
         rows[f"first operations: {metric}"] = compared([(one[metric], other[metric]) for one, other in first])
     record = place.document("record", program=REFILL)["totals"]["kernel"]
     for metric in RECORDED:
-        # Counts of faults are of pages.
+        # A fault is a page, so its slack is in pages.
         slack = START // os.sysconf("SC_PAGESIZE") if metric == "minor_faults" else START
         rows[f"record: {metric}"] = compared([(record[metric], here["record"][metric])], slack)
     rows["cow"] = compared(list(zip(watched_range(place), here["cow"])))

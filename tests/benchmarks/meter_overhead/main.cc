@@ -1,5 +1,5 @@
-// What the meter adds: calloc + free of 1 MiB on glibc as the timing pass reports it, against the same loop with no
-// clock but at both ends of the run. Processes are paired and interleaved; the bound is 2 %.
+// Measures the cost of the meter. calloc + free of 1 MiB on glibc, as the timing pass reports it, is compared with the
+// same loop that reads a clock only at both ends of the run. Processes are paired and interleaved; the bound is 2 %.
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ double per_operation(const PassResult& pass) {
 
 double reported(const PassResult& pass) {
   double sum = 0;
-  const std::size_t warm = pass.ops() / 2;  // as the bare pass
+  const std::size_t warm = pass.ops() / 2;  // as in the bare pass
   for (std::size_t i = warm; i < pass.ops(); ++i) sum += static_cast<double>(pass.op(i).calloc_ns + pass.op(i).free_ns);
   return sum / static_cast<double>(pass.ops() - warm);
 }
@@ -46,7 +46,7 @@ int run(std::uint64_t size, bool smoke) {
   std::vector<double> reported_ratio;
   std::vector<double> loop_ratio;
   for (int round = 0; round < rounds && interrupted() == 0; ++round) {
-    // Who goes first changes from round to round: a drift of the machine must not favour one of them.
+    // The order changes from round to round, so that a drift of the machine favors neither loop.
     const bool bare_first = round % 2 == 0;
     PassResult first = run_pass(glibc, point, bare_first ? Pass::kBare : Pass::kTiming, {});
     PassResult second = run_pass(glibc, point, bare_first ? Pass::kTiming : Pass::kBare, {});

@@ -34,7 +34,7 @@ Watched = tuple[int, Callable[[], int]]  # PID, and what it has done so far
 
 
 def counter(work: pathlib.Path) -> tuple[str, Callable[[], int]]:
-    """A file that a program counts in, and what it says."""
+    """A file in which a program counts, and a function that reads the count."""
     path = work / "counter"
     path.write_bytes(bytes(4096))
     return str(path), lambda: struct.unpack("Q", path.read_bytes()[:8])[0]
@@ -52,7 +52,7 @@ def running(*words: str, **options) -> Iterator[subprocess.Popen]:
 
 @contextlib.contextmanager
 def refill(work: pathlib.Path) -> Iterator[Watched]:
-    """The loop: rounds."""
+    """The refill loop; counts rounds."""
     subprocess.run(["c++", "-O2", "-g", "-o", work / "refill", HERE / "refill.cc"], check=True)
     path, count = counter(work)
     with running(str(work / "refill"), path) as program:
@@ -61,7 +61,7 @@ def refill(work: pathlib.Path) -> Iterator[Watched]:
 
 @contextlib.contextmanager
 def web(work: pathlib.Path, *server: str) -> Iterator[Watched]:
-    """A web server under its load: requests."""
+    """A web server and its clients; counts requests."""
     subprocess.run(["go", "build", "-o", work / "web", HERE / "web.go"], check=True)
     path, count = counter(work)
     with running(*(word.replace("WORK", str(work)) for word in server), path, stdout=subprocess.PIPE, text=True) as program:
@@ -71,7 +71,7 @@ def web(work: pathlib.Path, *server: str) -> Iterator[Watched]:
 
 @contextlib.contextmanager
 def redis(work: pathlib.Path) -> Iterator[Watched]:
-    """redis-server under redis-benchmark: commands."""
+    """redis-server under redis-benchmark; counts commands."""
     socket = str(work / "redis.sock")
 
     def count() -> int:
@@ -111,7 +111,7 @@ Rate = tuple[float, float]  # operations in a second, and seconds of CPU time fo
 
 
 def rate(watched: Watched, seconds: float) -> Rate:
-    """What it does."""
+    """The rate of a process over some seconds."""
     start, before, cpu = time.monotonic(), watched[1](), cpu_seconds(watched[0])
     time.sleep(seconds)
     done = watched[1]() - before
@@ -133,14 +133,14 @@ def watched_rate(name: str, watched: Watched, work: pathlib.Path, seconds: float
 
 
 def interval(ratios: list[float]) -> tuple[float, float]:
-    """95 % of the medians of 2,000 draws."""
+    """The 95 % interval of the medians of 2,000 draws."""
     draw = random.Random(1)
     medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(2000))
     return medians[50], medians[1949]
 
 
 def words_of(ratios: list[float]) -> str:
-    """As "-1.23 % (-2.00 to +0.10)"."""
+    """The median ratio as "-1.23 % (-2.00 to +0.10)"."""
     low, high = interval(ratios)
     return f"{100 * (statistics.median(ratios) - 1):+8.2f} % ({100 * (low - 1):+.2f} to {100 * (high - 1):+.2f})"
 
@@ -180,9 +180,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--workload", action="append", choices=list(WORKLOADS))
     options = parser.parse_args()
-    # A shell that starts us in the background has it ignored, and so would the watchers, which are ended by it.
+    # A shell starts background jobs with SIGINT ignored. The watchers would inherit that, but SIGINT must end them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # As for Ctrl-C: what runs is ended.
+    # SIGTERM ends all started processes, as Ctrl-C does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     watchers = [name for name, words in WATCHERS.items() if shutil.which(words[0])]
     print("watched by                         rounds   throughput (95 % interval)  CPU time an operation  its own CPU")

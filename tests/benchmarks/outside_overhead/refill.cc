@@ -1,5 +1,5 @@
-// Eight blocks of 1 MiB a round, filled and freed, which glibc returns to the kernel: refill COUNTER, a file of 8
-// bytes.
+// refill COUNTER: fills and frees eight blocks of 1 MiB a round, which glibc returns to the kernel. COUNTER is a file
+// of 8 bytes.
 #include <fcntl.h>
 #include <sys/mman.h>
 

@@ -10,7 +10,7 @@ with open(sys.argv[1], "r+b") as file:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Keeps its connection, and answers each request alike."""
+    """Keeps the connection, and sends the same answer to each request."""
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16  # an answer is one packet
 
@@ -24,7 +24,7 @@ class Handler(BaseHTTPRequestHandler):
         COUNTER[:8] = struct.pack("Q", struct.unpack("Q", COUNTER[:8])[0] + 1)
 
     def log_message(self, *_):
-        """Says nothing."""
+        """Logs nothing."""
 
 
 server = HTTPServer(("127.0.0.1", 0), Handler)

@@ -46,7 +46,7 @@ std::string short_name(const std::string& name) {
 std::string faults_text(const Cell& cell, const std::string& contender) {
   if (cell.ns(contender) <= 0) return "n/a";
   const double faults = cell.faults(contender);
-  // Parts of a fault are those of one in many operations.
+  // A fraction of a fault means that one in many operations faults.
   return faults >= 100 || faults == 0 ? fmt::format("{:.0f}", faults) : fmt::format("{:.2g}", faults);
 }
 
@@ -56,7 +56,7 @@ std::string zeroed_text(const Cell& cell, const std::string& contender) {
   return fmt::format("{:.3g}", static_cast<double>(zeroed->second) / static_cast<double>(kMiB));
 }
 
-// What `figure` says of each contender of one kind, in columns.
+// The `figure` of each contender of one kind, in columns.
 std::string columns_text(const std::vector<Contender>& contenders, bool policies,
                          const std::function<std::string(const std::string&)>& figure) {
   std::string text;
@@ -219,7 +219,7 @@ void add_ratios(Json& cell, const std::vector<std::string>& policies) {
 }
 
 void add_reason(Json& cell, int cpus) {
-  // A ratio up to here is within what figures scatter.
+  // Ratios up to this are within the scatter of the figures.
   constexpr double kClose = 1.15;
   Json& verdict = cell.at("verdict");
   const bool near_kept = verdict.at("near_kept");

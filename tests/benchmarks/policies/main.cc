@@ -1,7 +1,8 @@
-// What zeroing costs under each policy of largecache and under every other allocator: calloc + touch + free, by size
-// and share of pages touched, the contenders interleaved; then by where is touched, with sizes that take turns, and
-// with threads; and the memory that each keeps. Expected of `adaptive`: at most 1.05 times the cheapest of all others,
-// and at most a tenth of the cheapest other allocator where the block is 20 MiB or more and under 10 % is touched.
+// Measures the cost of zeroing under each policy of largecache and under every other allocator: calloc + touch + free,
+// by size and share of pages touched, with the contenders interleaved. Further tables vary the touched places,
+// alternate between sizes, and use threads. The last one shows the memory that each contender keeps. Expected of
+// `adaptive`: at most 1.05 times the cheapest of all others, and at most a tenth of the cheapest other allocator where
+// the block is 20 MiB or more and under 10 % is touched.
 
 #include <fmt/format.h>
 
@@ -82,7 +83,7 @@ std::vector<Group> all_groups(const Effort& effort) {
   return groups;
 }
 
-// Everybody after everybody else now and then: what ran before makes a difference.
+// The previous contender makes a difference, so the order is random.
 std::vector<std::size_t> shuffled(std::size_t count, std::mt19937& random) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -99,7 +100,7 @@ void measure(Group& group, const std::vector<Contender>& contenders, int rounds,
         const bool is_limit = who == contenders.size();
         if (is_limit && (cell.words.threads > 1 || cell.words.sizes.size() > 1)) continue;
         const std::string name = is_limit ? "limit" : contenders[who].name;
-        // A process that failed does so again.
+        // A contender that failed once would fail again.
         if (round > 0 && cell.figures[name].empty()) continue;
         progress.show(fmt::format("{} {} {}", name, format_size(cell.words.sizes.front()), cell.words.fraction));
         const auto figures = run_loop(is_limit ? nullptr : &contenders[who], cell.words);
@@ -144,7 +145,7 @@ void audit(Group& group, const std::vector<Contender>& contenders, Progress& pro
   }
 }
 
-// 100 MiB, all of it touched: what is resident at most, and two seconds after the last free.
+// Resident memory of 100 MiB, all touched: the peak, and the rest two seconds after the last free.
 Json measure_memory(const std::vector<Contender>& contenders) {
   constexpr int kIdleMs = 2000;
   Json rows = Json::array();
@@ -219,7 +220,7 @@ int run(bool smoke, const std::string& file) {
   return !smoke && broken > 0 ? 1 : 0;
 }
 
-/// What an earlier version wrote, with what this one says of it.
+/// A document of an earlier version, with the conclusions of this version.
 int judge_again(const std::string& read, const std::string& file) {
   if (file.empty()) throw UsageError("--read without --json", "give the file to write to with --json");
   check_outputs({{"--json", file}}, {{"--read", read}});

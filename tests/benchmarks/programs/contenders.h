@@ -9,12 +9,12 @@ struct Contender {
   enum class Kind { kGlibc, kAllocator, kPolicy, kGiven };
   std::string name;
   Kind kind;
-  std::string library = {};                                           ///< preloaded, by its whole path; or empty
+  std::string library = {};  ///< absolute path of a library to preload; or empty
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< its settings
-  std::string version = {};                                           ///< as the library says; or empty
+  std::string version = {};                                           ///< reported by the library; or empty
 };
 
-/// The C library with its own settings; every other contender's output must be as under it.
+/// The C library with its own settings; under every other contender, the output must be the same.
 inline constexpr const char* kDefault = "glibc";
 /// The C library with settings that keep it from giving memory back.
 inline constexpr const char* kRaised = "glibc-raised";
@@ -26,6 +26,6 @@ const char* kind_name(Contender::Kind kind);
 /// largecache as the library itself lists them.
 std::vector<Contender> all_contenders();
 
-/// Those that are named, NAME or NAME=PATH of a library to preload, glibc first; all of them if none is named. Throws
-/// UsageError for a name that is unknown or doubled, and a library that is not there.
+/// The named contenders (NAME, or NAME=PATH of a library to preload), glibc first. Without names, all contenders.
+/// Throws UsageError for an unknown or repeated name, and for a library that does not exist.
 std::vector<Contender> chosen_contenders(const std::vector<std::string>& words);

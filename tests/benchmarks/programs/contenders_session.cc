@@ -20,7 +20,7 @@ Contender preloaded(const std::string& name, Contender::Kind kind, const Allocat
   return contender;
 }
 
-// A library that is no good is a contender, too: its row says what becomes of programs under it.
+// A broken library is a contender, too: its row shows how programs fail under it.
 Contender given(const std::string& name, const std::string& path) {
   const std::string library = std::filesystem::absolute(path).string();
   if (name.empty() || !std::filesystem::is_regular_file(library)) {

@@ -5,7 +5,7 @@
 
 /// Makers of input: the same bytes on every machine. Each throws MachineError if a file cannot be written.
 
-/// Lines of words that are drawn from a vocabulary, as text is.
+/// Lines of words that are drawn from a vocabulary, similar to text.
 void make_text(const std::filesystem::path& file, std::size_t bytes);
 
 /// A picture of 3000 x 2000 pixels, in PPM: soft gradients with some noise.

@@ -1,7 +1,7 @@
-// What real programs cost under every allocator and every policy of largecache, beside glibc as it is and with raised
-// settings: minor faults, CPU time, peak memory. In each round every contender runs each program once, one after the
-// other, in an order that rotates. Expected of `adaptive`: never more than the cheaper of the two glibcs (results.h);
-// where the rounds do not decide that, those three run on.
+// Measures the minor faults, CPU time and peak memory of real programs under every allocator and every policy of
+// largecache, beside glibc with default and with raised settings. In each round every contender runs each program once,
+// in an order that rotates. Expected of `adaptive`: never more than the cheaper of the two glibcs (results.h). While
+// the rounds do not decide that, these three contenders run further rounds.
 
 #include <fmt/format.h>
 
@@ -50,13 +50,13 @@ struct Place {
   std::chrono::seconds timeout;
 };
 
-/// One program under each contender once; false if that was interrupted, and then nothing is kept of it.
+/// Runs one program once under each contender. Returns false and keeps nothing if interrupted.
 bool measure_round(MeasuredProgram& measured, const std::string& file, const std::vector<Contender>& contenders,
                    std::size_t round, const Place& place, Progress& progress) {
   std::map<std::string, Run> runs;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     const Contender& contender = contenders[(i + round) % contenders.size()];
-    // A contender that failed does so again.
+    // A contender that failed once would fail again.
     const auto& before = measured.runs[contender.name];
     if (before.size() == round && (before.empty() || before.back().status == "ok")) {
       progress.show(measured.program.name + " under " + contender.name);
@@ -69,7 +69,7 @@ bool measure_round(MeasuredProgram& measured, const std::string& file, const std
   return true;
 }
 
-/// The rounds from `first` on, each with all of these programs, until `end` or a signal asks for an end.
+/// Runs the rounds from `first` to `end`, each with all of these programs. A signal ends them early.
 void measure(const std::vector<MeasuredProgram*>& all, const std::vector<Contender>& contenders, std::size_t first,
              std::size_t end, std::chrono::seconds timeout, const TemporaryFolder& folder) {
   const std::size_t steps = (end - first) * all.size() * contenders.size();
@@ -93,9 +93,9 @@ void measure(const std::vector<MeasuredProgram*>& all, const std::vector<Contend
   }
 }
 
-/// All programs under every contender; then those that this did not decide under the two glibcs and adaptive.
+/// Runs all programs under every contender. Then runs the undecided programs under the two glibcs and adaptive.
 void measure(std::vector<MeasuredProgram>& all, const std::vector<Contender>& contenders, const Options& options) {
-  const TemporaryFolder folder("programs");  // of the input of all programs, a folder each
+  const TemporaryFolder folder("programs");  // has a folder of input for each program
   const std::chrono::seconds timeout(options.timeout_s);
   const auto rounds = static_cast<std::size_t>(options.smoke ? 1 : options.rounds);
   std::vector<MeasuredProgram*> chosen;

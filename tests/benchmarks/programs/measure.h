@@ -10,7 +10,7 @@
 
 /// One run of a program under one contender, with all the processes that it started and waited for.
 struct Figures {
-  double faults = 0;  ///< minor ones
+  double faults = 0;  ///< minor faults
   double user_s = 0;
   double system_s = 0;
   double peak_bytes = 0;  ///< resident, of its largest process
@@ -18,7 +18,7 @@ struct Figures {
   [[nodiscard]] double cpu_s() const { return user_s + system_s; }
 };
 
-/// How it ended.
+/// A run, and how it ended.
 struct Run {
   std::string status = "ok";  ///< else "exit status 1", "killed by SIGABRT", "timed out", and the like
   std::string message;        ///< the last line of its standard error, where it failed

@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What is the same for all contenders; what the benchmark was started with does not matter.
+// The environment that all contenders share. The benchmark's own environment is not passed on.
 std::vector<std::pair<std::string, std::string>> variables_of(const Program& program, const Contender& contender,
                                                               const fs::path& folder) {
   std::vector<std::pair<std::string, std::string>> variables = {
@@ -21,7 +21,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const Program& pro
   if (!contender.library.empty()) {
     variables.emplace_back("LD_PRELOAD", contender.library);
   } else if (program.own_allocator) {
-    // First in the order of search: Debian links redis-server with jemalloc.
+    // A preloaded library comes first in the search for symbols: Debian links redis-server with jemalloc.
     variables.emplace_back("LD_PRELOAD", "libc.so.6");
   }
   variables.insert(variables.end(), contender.environment.begin(), contender.environment.end());

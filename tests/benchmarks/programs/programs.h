@@ -5,30 +5,30 @@
 #include <string>
 #include <vector>
 
-/// What a program needs: an executable found by PATH, or a file by its whole path; and the package that has it.
+/// A requirement of a program: an executable in PATH or the absolute path of a file, and the package that has it.
 struct Need {
   std::string what;
   std::string package;
 };
 
-/// One real program, and what it is given to do.
+/// One real program, and its task.
 struct Program {
   std::string name;
-  std::string does;                ///< in a few words
-  std::vector<Need> needs;         ///< the first is what is run; a program of our own needs no package
-  std::vector<std::string> words;  ///< behind it
+  std::string does;                ///< the task in a few words
+  std::vector<Need> needs;         ///< the first one is run; a program of our own needs no package
+  std::vector<std::string> words;  ///< arguments
   std::function<void(const std::filesystem::path& folder)> prepare = {};  ///< makes its input in its folder
   std::string input = "/dev/null";
-  std::string client = {};     ///< of a server: a command for the shell that gives it work and ends it
-  bool quick = false;          ///< in a smoke run
-  bool own_allocator = false;  ///< it is linked with another than the C library's
+  std::string client = {};     ///< for a server: a shell command that gives the server work and ends it
+  bool quick = false;          ///< part of a smoke run
+  bool own_allocator = false;  ///< linked with an allocator other than the C library's
 };
 
-/// All of them, in the order of the table.
+/// All programs, in the order of the table.
 std::vector<Program> all_programs();
 
-/// Those that are named; all if none is. Throws UsageError for an unknown name.
+/// The named programs; without names, all. Throws UsageError for an unknown name.
 std::vector<Program> chosen_programs(const std::vector<std::string>& names);
 
-/// The file to run, or empty if something that it needs is missing; then `why` says what, and what installs it.
+/// The file to run; empty if a requirement is missing. Then `why` names the requirement and how to install it.
 std::string installed(const Program& program, std::string& why);

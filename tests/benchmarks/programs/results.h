@@ -9,16 +9,17 @@
 #include "base/json.h"
 #include "measure.h"
 
-/// What was measured of one program. Only rounds that are complete are in it.
+/// The measurements of one program, of complete rounds only.
 struct MeasuredProgram {
   Program program;
   std::string missing;                           ///< why it cannot run here; empty if it can
-  std::map<std::string, std::vector<Run>> runs;  ///< by contender, a run a round, up to the first that failed; those
-                                                 ///< that are judged may have more rounds than the others
+  std::map<std::string, std::vector<Run>> runs;  ///< by contender: one run per round, up to the first failure. Judged
+                                                 ///< contenders may have more rounds than others
 
-  /// Rounds that are complete.
+  /// The number of complete rounds.
   [[nodiscard]] std::size_t rounds() const;
-  /// "ok"; how its last run ended; "other output" where a run's is not what it is under default glibc.
+  /// "ok", how the contender's last run ended, or "other output" if the output of a run differs from that under default
+  /// glibc.
   [[nodiscard]] std::string status(const std::string& contender) const;
   /// Median of a figure over the rounds; none if the contender failed.
   [[nodiscard]] std::optional<double> median(const std::string& contender, double (*figure)(const Figures&)) const;
@@ -38,12 +39,12 @@ double peak_of(const Figures& figures);
 /// The cheaper of default and raised glibc by the median of this figure; empty if both failed.
 std::string baseline(const MeasuredProgram& measured, double (*figure)(const Figures&));
 
-/// None if either failed or the other used none.
+/// None if either contender failed, or if `other` has a figure of 0.
 std::optional<Ratio> ratio(const MeasuredProgram& measured, const std::string& contender, const std::string& other,
                            double (*figure)(const Figures&));
 
-/// What `adaptive` promises of a program. A ratio of times that is above its limit counts as broken where its whole
-/// interval is.
+/// The promises of `adaptive` for a program. A ratio of times breaks its promise if its whole interval is above the
+/// limit.
 struct Promises {
   bool faults_kept;  ///< at most 1.05 times the cheaper glibc's
   bool cpu_kept;     ///< at most 1.02 times the cheaper glibc's
@@ -56,11 +57,11 @@ struct Promises {
 /// None if adaptive or default glibc were not measured, or glibc failed; all broken if adaptive failed.
 std::optional<Promises> judge(const MeasuredProgram& measured);
 
-/// Whether further rounds could change what `judge` says of CPU time: not where an interval is below its limit, nor
-/// where it is above one and a half times that. (On a noisy machine seven rounds find 1.12 where thirty find 1.01.)
+/// Whether further rounds could change the verdict of `judge` on CPU time. They cannot if an interval is below its
+/// limit, or above one and a half times the limit. (On a noisy machine seven rounds find 1.12 where thirty find 1.01.)
 bool is_undecided(const MeasuredProgram& measured);
 
-/// Whether `judge` looks at this contender: adaptive and the two glibcs.
+/// Whether `judge` uses this contender: it uses adaptive and the two glibcs.
 bool is_judged(const std::string& contender);
 
 /// One table: a row a contender.

@@ -1,7 +1,8 @@
 // A program of four threads, as services are: each builds vectors by push_back and strings of mixed sizes, callocs
 // 256 KiB to 8 MiB of which it uses a part, and hands some of its blocks to the next thread, which frees them. Prints a
-// sum that does not depend on who ran when. With an argument they do not read what calloc gave them before they write
-// to it: a page of fresh memory that is read first takes two faults, and the second interrupts every other processor.
+// sum that does not depend on the order of threads. With an argument, the threads write to memory from calloc without
+// reading it first: a page of fresh memory that is read first takes two faults, and the second interrupts every other
+// processor.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace {
 constexpr unsigned kThreads = 4;
 constexpr unsigned kSteps = 150;
 
-/// What a thread was given by its neighbour.
+/// The blocks that a thread received from its neighbor.
 struct Inbox {
   std::mutex mutex;
   std::vector<std::vector<std::uint64_t>> vectors;

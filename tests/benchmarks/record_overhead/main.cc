@@ -30,9 +30,9 @@ using zerotax::record::resolve_record_target;
 using zerotax::record::run_recorded;
 
 constexpr double kExpected = 1.03;
-constexpr std::size_t kMostTimes = 8;  ///< as many pairs, while the interval has 1.03 within it
+constexpr std::size_t kMostTimes = 8;  ///< up to this many times the pairs, while the interval contains 1.03
 
-/// Work of a kind that many programs do: words into a map and a vector, strings of many sizes, and out again.
+/// The work of many programs: adds words to a map and a vector, with strings of many sizes, and removes them.
 int do_work(int rounds) {
   std::size_t sum = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -46,8 +46,8 @@ int do_work(int rounds) {
   return sum == 0 ? 1 : 0;
 }
 
-/// Work that the kernel does most of: a block of 1 MiB is mapped, filled and unmapped again, which recording looks at
-/// three times.
+/// Work that the kernel does most of: maps, fills and unmaps a block of 1 MiB. Recording looks at each block three
+/// times.
 int do_refill(int rounds) {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
@@ -63,7 +63,7 @@ int do_refill(int rounds) {
 struct Program {
   std::string name;
   std::vector<std::string> words;
-  bool judged = true;  ///< whether its ratio is to be under what is expected
+  bool judged = true;  ///< whether the expected limit applies to its ratio
 };
 
 std::vector<Program> programs(const std::string& self, const std::string& source, int rounds) {
@@ -99,14 +99,14 @@ double seconds(const Program& program, bool recorded) {
   return static_cast<double>(result.wall_ns) * 1e-9;
 }
 
-/// Wall times with the recording, as multiples of those without, and the latter in seconds, pair by pair.
+/// For each pair: the wall time with recording as a multiple of that without, and the latter in seconds.
 struct Pairs {
   std::vector<double> ratios;
   std::vector<double> plain;
 
   void measure(const Program& program, std::size_t count) {
     while (ratios.size() < count && interrupted() == 0) {
-      // Whoever is second finds warmer caches: they take turns.
+      // The second run finds warmer caches, so the two take turns in going first.
       const bool recorded_first = ratios.size() % 2 == 1;
       const double first = seconds(program, recorded_first);
       const double second = seconds(program, !recorded_first);
@@ -122,7 +122,7 @@ struct Pairs {
   }
 };
 
-/// Whether the interval says on which side of what is expected the ratio is.
+/// A note if the interval is over the expected limit, or contains it.
 const char* verdict(const Interval& interval) {
   return interval.low > kExpected ? "  over" : interval.high > kExpected ? "  undecided" : "";
 }

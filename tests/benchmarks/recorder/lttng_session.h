@@ -7,7 +7,7 @@
 
 #include "os/child.h"
 
-/// A session of LTTng for one benchmark: its own session daemon, with buffers that hold all that is recorded, ended
+/// A session of LTTng for one benchmark: its own session daemon, with buffers that hold all records. The session ends
 /// with the object.
 class LttngSession {
  public:

@@ -1,7 +1,7 @@
-// What recording an event costs, beside LTTng-UST and beside the bare clock and store; what a recorded call of a
-// function costs, beside uftrace; and whether 10 million records a second for 10 s are all there, in memory and on a
+// Measures the cost of recording an event, beside LTTng-UST and beside the bare clock and store, and of a recorded call
+// of a function, beside uftrace. Checks that 10 million records a second for 10 s are complete, in memory and on a
 // disk, beside write(2) of as many bytes. Expected: at most 12 ns where the bare limit is 8.5, a fifth of LTTng-UST,
-// half of uftrace, nothing lost where write(2) alone is never behind by half of the buffers.
+// and half of uftrace. Nothing is lost, unless write(2) alone falls behind by half of the buffers.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ constexpr double kPeerRatio = 5;
 constexpr double kCallPeerRatio = 2;
 
 struct Place {
-  std::string bin;     ///< of benchmark-recorder
+  std::string bin;     ///< folder of benchmark-recorder
   std::string folder;  ///< for traces; emptied as it goes
   [[nodiscard]] std::string program(const std::string& name) const { return bin + "/../benchmarks/recorder/" + name; }
   [[nodiscard]] std::string library(const std::string& name) const { return bin + "/../lib/" + name; }
@@ -63,7 +63,7 @@ std::vector<double> numbers_of(const std::string& program, const std::vector<std
   return values;
 }
 
-/// Rounds of several kinds, in turn; the medians. A kind that fails once is n/a.
+/// Runs several kinds in turn for some rounds, and takes medians. A kind that fails once is n/a.
 class Rounds {
  public:
   using Run = std::function<std::vector<double>()>;
@@ -110,7 +110,7 @@ class Rounds {
   std::vector<Kind> kinds_;
 };
 
-/// A line that says whether a ratio is as expected; counts it if it is not.
+/// Prints whether a ratio is as expected; counts a ratio that is not.
 void expect(const char* what, double ratio, double limit, bool at_most, int& off) {
   const bool good = at_most ? ratio <= limit : ratio >= limit;
   if (!good) ++off;
@@ -131,7 +131,7 @@ void measure_records(const Place& place, bool smoke, int rounds, int& off) {
     return numbers_of(place.program("records"), {"bare", count}, {});
   });
   kinds.add("zerotax", [&] {
-    // At full speed, which is ten times the rate below: in buffers that the drain keeps up with, as are LTTng's.
+    // Records at full speed, ten times the rate below. As for LTTng, the drain keeps up with these buffers.
     Environment env = trace_to(place.folder + "/ours");
     env.emplace_back("ZEROTAX_TRACE_BUFFER", "16MiB");
     return numbers_of(place.program("records"), {"ours", count}, env);
@@ -144,7 +144,7 @@ void measure_records(const Place& place, bool smoke, int rounds, int& off) {
   } else {
     kinds.add("LTTng-UST", [&] {
       auto found = numbers_of(place.program("records_lttng"), {count}, session.environment());
-      // A tracepoint that is off is no peer.
+      // A disabled tracepoint cannot be compared.
       if (found.size() == 2 && found[1] != 1) found.clear();
       return found;
     });
@@ -179,7 +179,7 @@ void measure_calls(const Place& place, bool smoke, int rounds, int& off) {
   }
   kinds.measure(rounds);
   kinds.print("\nns per call of an instrumented function");
-  // The bare call is part of each.
+  // Each time includes the bare call.
   const double bare = kinds.median_of("bare");
   if (const double peer = kinds.median_of("uftrace"); peer > 0) {
     expect("  uftrace / zerotax", (peer - bare) / (kinds.median_of("zerotax") - bare), kCallPeerRatio, false, off);
@@ -188,7 +188,7 @@ void measure_calls(const Place& place, bool smoke, int rounds, int& off) {
   fs::remove_all(place.folder + "/uftrace");
 }
 
-/// Whether each thread's numbers are all there, in their order, each once.
+/// Whether each thread's numbers are complete, in order, and without repetition.
 bool all_there(const std::string& folder, std::uint64_t threads, std::uint64_t each) {
   CtfTrace trace(folder);
   std::map<std::uint64_t, std::uint64_t> next;
@@ -205,7 +205,7 @@ bool all_there(const std::string& folder, std::uint64_t threads, std::uint64_t e
 /// One row of the table: THREADS threads record into buffers in `folder`. `bound`: a lost record counts as off.
 void measure_rate(const Place& place, const std::string& folder, std::uint64_t threads, bool smoke, double seconds,
                   bool bound, int& off) {
-  // Room for a quarter of a second, in case the disk holds the drain up.
+  // The buffers hold a quarter of a second, in case the disk delays the drain.
   Environment env = trace_to(folder);
   env.emplace_back("ZEROTAX_TRACE_BUFFER", fmt::format("{}MiB", kRateBuffers / threads));
   const auto found =
@@ -242,7 +242,8 @@ void measure_loss(const Place& place, const std::string& name, const std::string
                                          {own, fmt::format("{:.0f}", bytes_per_second), std::to_string(seconds)}, {}))
       behind = std::max(behind, bytes);
     fs::remove(own);
-    // Where write(2) alone, which has a CPU more to itself, needs half of the buffers, no recorder can promise it.
+    // If write(2) alone, with one more CPU for itself, falls behind by half of the buffers, no recorder can promise to
+    // lose nothing.
     measure_rate(place, own, threads, smoke, seconds, behind < kRateBuffers * kMiB / 2, off);
   }
   fmt::print("  write(2) of as many bytes, alone: {:.1f} MiB behind at most\n", behind / kMiB);

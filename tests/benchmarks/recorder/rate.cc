@@ -14,7 +14,7 @@ ZEROTAX_EVENT(number, (uint64_t, who), (uint64_t, value))
 
 namespace {
 
-/// In small steps, each waited for: a thread that was held up makes good for it.
+/// Records in small steps, and waits for the time of each. A delayed thread catches up.
 void record_steadily(std::uint64_t who, double per_ns, std::uint64_t count) {
   constexpr std::uint64_t kStep = 500;
   const std::int64_t begin = stopwatch_ns();

@@ -1,6 +1,5 @@
-// What each way of finding the pages that were written costs, and whether the program's system calls survive it. It
-// asks the kernel itself, and uses nothing of the harness: two of the ways are those that os/write_tracker.h did not
-// choose.
+// Measures the cost of each way to find written pages, and whether the program's system calls survive it. The benchmark
+// calls the kernel directly and uses nothing of the harness, because os/write_tracker.h does not offer two of the ways.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/userfaultfd.h>
@@ -65,7 +64,7 @@ class SoftDirty : public Way {
     const bool cleared = ::write(clear, "4", 1) == 1;
     ::close(clear);
     if (!known_) {
-      // A kernel without them takes the request, and has no bit.
+      // A kernel without soft-dirty bits accepts the request, but sets no bit.
       const std::size_t before = written(block);
       block.begin[0] = 1;
       known_ = before == 0 && written(block) == 1;

@@ -31,7 +31,7 @@ constexpr double kAgreement = 0.10;
 struct Comparison {
   double clock_ns;
   double difference_ns;
-  double ratio;  ///< of the two, call by call
+  double ratio;  ///< ratio of the two, call by call
 };
 
 /// Empty if the allocator did not survive, or zeroes nothing at this size.

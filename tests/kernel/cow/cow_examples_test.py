@@ -1,4 +1,4 @@
-"""The programs of docs/examples/programs/ under `zerotax cow`: what is reported is what they say of themselves."""
+"""The programs of docs/examples/programs/ under `zerotax cow`: the report matches their own output."""
 
 import json
 import pathlib

@@ -91,7 +91,7 @@ def test_versions_are_built_and_measured_by_tasks_and_compared_here(cluster, pro
 
 
 def test_an_interrupted_study_has_a_summary_and_says_how_to_resume(cluster, tmp_path):
-    """A whole one takes tests/benchmarks/fleet_nodes/two_nodes.py."""
+    """tests/benchmarks/fleet_nodes/two_nodes.py runs a whole study."""
     folder = tmp_path / "study"
     with subprocess.Popen([ZEROTAX, *COMMANDS["study"], "--on", "slurm", "--out", folder], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, env=clean_environment(**cluster.environment)) as study:

@@ -181,7 +181,8 @@ TEST(OutsideKernel, WithoutSamplesThereAreBounds) {
 }
 
 #if defined(__x86_64__)
-/// By the bytes of an instruction, with others after it. The destination of a string operation is at 4096.
+/// The access by the bytes of an instruction, with other bytes after it. The destination of a string operation is at
+/// 4096.
 Access access_by(std::initializer_list<unsigned char> bytes, std::uint64_t address = 0) {
   std::string code(bytes.begin(), bytes.end());
   code.resize(kMostCodeBytes, '\x90');

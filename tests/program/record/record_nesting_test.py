@@ -68,7 +68,7 @@ def test_calls_of_a_library_in_a_scope_of_its_own_are_not_claimed(way):
     assert found.status == 0, found.err
     for key in ("malloc_calls", "calloc_calls", "free_calls"):
         assert is_na(found.totals[key]) and "scope of its own" in found.totals[key]["na"]
-    # A store that nobody saw is not 0 bytes.
+    # An unseen store must not count as 0 bytes.
     for rows in (found.totals, found.totals["by_hand"], found.totals["by_program"], found.totals["in_free"]):
         for key in ("zeroing_stores", "zeroed_bytes", "zero_faults"):
             assert "scope of its own" in rows[key]["na"]

@@ -110,7 +110,7 @@ def test_children_and_threads_are_followed(static, way):
     # Each child copies some pages, and a thread has a stack.
     assert 100 * MIB <= kernel["zeroed_bytes"] <= 100 * (MIB + 20 * PAGE) + STARTING
     assert kernel["minor_faults"] >= 100 * MIB // PAGE
-    # What a child that nobody looked at refilled is unknown, so that sites with less may stand before this one.
+    # The refills of a child without any look are unknown, so sites with fewer samples may come first.
     assert "refill_here" in functions(max(found.json["sites"], key=lambda site: site["sampled"]["kernel_zeroed_bytes"]))
 
 
@@ -315,7 +315,7 @@ def test_a_daemon_that_runs_on_is_named(static, tmp_path):
 
 @contextlib.contextmanager
 def attached(static, *way, prefix=()):
-    """What was recorded of a program's work, by the same user, when it has done it."""
+    """Records a program as the same user, and returns the recording once the program's work is done."""
     with open_folder() as folder, Attached(static, *way, prefix=prefix) as target:
         started = start_record(folder, target.run.pid, "--seconds", 60, prefix=prefix)
         target.go_on()
@@ -338,7 +338,7 @@ def test_shared_memory_leaves_the_total_open_within_a_bound(static, way, prefix)
         assert is_na(kernel["zeroed_bytes"]) and 16 * MIB <= kernel["zeroed_at_most_bytes"]
         assert kernel["zeroed_at_least_bytes"] <= STARTING
         [row] = [row for row in found.json["tax"]["beside"] if row["what"] == "shared_memory"]
-        # It may have been more at a time when nobody looked.
+        # It may have been more between two looks.
         assert row["at_least"] and 16 * MIB <= row["bytes"] <= 16 * MIB + STARTING and "> 16 MiB" in found.text
 
 

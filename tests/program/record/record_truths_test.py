@@ -83,7 +83,7 @@ def test_faults_and_time_of_a_process_that_shares_memory_are_counted_with_its_by
     for key in ("minor_faults", "zero_fill_faults"):
         assert kernel[key] == pytest.approx(plain.totals["kernel"][key], abs=few), key
     assert kernel["zero_fill_faults"] >= ALL // PAGE and tax["other_faults"]["faults"] < few
-    # Each share is one of the time that the kernel counted.
+    # Each share is a part of the time that the kernel counted.
     run = found.json["run"]
     assert tax["cpu_ns"] + tax["recorder_cpu_ns"] >= run["user_ns"] + run["system_ns"]
     assert found.json["not_followed"] == [] and tax["not_recorded"]["processes"] == 0

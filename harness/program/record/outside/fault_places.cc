@@ -24,8 +24,8 @@ constexpr std::uint64_t kSpaceAgeNs = 1'000'000'000;
 constexpr std::size_t kMostWaiting = 20'000;
 constexpr std::size_t kMostCode = 20'000;
 
-/// Whether a fault may take a new page of shared memory, which the kernel zeroes (mm/shmem.c). The file systems that
-/// lie in memory have no device, so that their major number is 0.
+/// Whether a fault may take a new page of shared memory, which the kernel zeroes (mm/shmem.c). File systems in memory
+/// have no device, so their major number is 0.
 bool is_shared_memory(const Region& region) {
   constexpr const char* kNames[] = {"/memfd:", "/dev/shm/", "/SYSV"};
   const bool is_named = std::any_of(std::begin(kNames), std::end(kNames),

@@ -58,17 +58,17 @@ class FaultPlaces {
   /// Once, after HoldingsWatch::finish(): most faults first.
   std::vector<FaultPlace> finish();
   [[nodiscard]] const SampledFaults& all() const { return all_; }
-  /// Of anonymous memory, in processes that share none with another.
+  /// Faults in anonymous memory of processes that share none of it with another process.
   [[nodiscard]] const SampledFaults& zero_fills() const { return zero_fills_; }
-  /// Likewise after a fork: each may have copied a page.
+  /// The same after a fork, when each fault may have copied a page.
   [[nodiscard]] const SampledFaults& unsure() const { return unsure_; }
-  /// Of anonymous memory, by an instruction that is unknown: each may have read, which zeroes nothing.
+  /// Faults in anonymous memory whose instruction is unknown. Each may have been a read, which zeroes nothing.
   [[nodiscard]] const SampledFaults& unread() const { return unread_; }
-  /// Of private mappings of files: each may have copied a page of a file, which makes it the process's own.
+  /// Faults in private mappings of files. Each may have copied a page of a file, and the copy is the process's own.
   [[nodiscard]] const SampledFaults& copied() const { return copied_; }
   /// Whether a process was forked.
   [[nodiscard]] bool forked() const { return forked_; }
-  /// Of shared memory: each may have had a page zeroed that is no process's own.
+  /// Faults in shared memory. For each, the kernel may have zeroed a page that is no process's own.
   [[nodiscard]] const SampledFaults& shared() const { return shared_; }
 
  private:
@@ -94,7 +94,7 @@ class FaultPlaces {
   std::set<pid_t> sharing_;
   Places<Populated> places_;
   ProcessFiles files_;
-  std::map<std::pair<pid_t, std::uint64_t>, std::string> code_;  ///< of files, where faults were taken
+  std::map<std::pair<pid_t, std::uint64_t>, std::string> code_;  ///< code at faulting instructions
   std::vector<Waiting> waiting_;
   bool forked_ = false;
   SampledFaults all_;

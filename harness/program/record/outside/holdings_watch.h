@@ -41,8 +41,8 @@ struct HeldProcess {
   std::uint64_t begin = 0;          ///< at the first one
   std::uint64_t peak = 0;           ///< the most that was seen
   std::uint64_t shared = 0;         ///< the most resident shared memory that was seen
-  std::uint64_t grown = 0;          ///< by so much the peak has risen at least
-  std::uint64_t grown_at_most = 0;  ///< or by so much, if it was higher between two looks
+  std::uint64_t grown = 0;          ///< bytes by which the peak has risen, at least
+  std::uint64_t grown_at_most = 0;  ///< the same at most, if the peak was higher between two looks
   double growing = 1;  ///< of what its last faults before the last look populated, the part that was growth
 };
 
@@ -90,7 +90,7 @@ class HoldingsWatch {
     std::int64_t memory_ns = 0;     ///< CLOCK_MONOTONIC, of the last look that found its memory
     std::uint64_t peak_at_most = 0;
     std::uint64_t base = 0;          ///< held when the present program began, at least
-    std::uint64_t base_at_most = 0;  ///< likewise at most: a child may have returned what it took over before a look
+    std::uint64_t base_at_most = 0;  ///< the same at most: a child may return inherited memory before a look
     std::uint64_t grown_before = 0;
     std::uint64_t grown_at_most_before = 0;
     std::array<std::pair<std::uint64_t, std::uint64_t>, 2>

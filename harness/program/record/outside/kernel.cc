@@ -14,7 +14,7 @@ namespace {
 
 /// Less than this part of what samples say is lost in their interval.
 constexpr std::uint64_t kNegligible = 100;
-/// One part in so many leaves the others as good as all.
+/// A share of less than one in this many does not matter.
 constexpr std::uint64_t kFewParts = 50;
 
 /// Sums over the processes that were looked at.
@@ -53,8 +53,8 @@ std::uint64_t waited_faults(const OutsideData& data) {
   return less(*data.run->minor_faults, data.faults_before_exec);
 }
 
-/// Perf counts the faults of every descendant. /proc counts in addition those of system calls that populate memory
-/// (mlock, MAP_POPULATE), of a child that ended before a look once its parent has waited for it.
+/// Perf counts the faults of every descendant. /proc also counts faults of system calls that populate memory (mlock,
+/// MAP_POPULATE). If a child ended before a look, /proc has its faults once the parent has waited for the child.
 std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
   // What joined a cgroup may have had faults before.
   if (data.watched == Watched::kCgroup && data.counts_joined) return data.counts.minor_faults.value_or(0);
@@ -70,11 +70,11 @@ std::size_t trials_of(const OutsideData& data) { return static_cast<std::size_t>
 struct Estimate {
   std::uint64_t faults = 0;
   std::array<std::uint64_t, 2> interval{};  ///< 95 %
-  std::uint64_t lost = 0;                   ///< of the upper end: faults whose samples were lost
+  std::uint64_t lost = 0;                   ///< part of the upper end: faults whose samples were lost
 };
 
-/// Divides `faults` among the samples. Samples are lost in bursts, when the program may do one thing only. So those
-/// lost count as the others only where nearly all samples, or nearly none, are of the kind.
+/// Divides `faults` among the samples. Samples are lost in bursts, when the program may do one thing only. So lost
+/// samples count like the others only if nearly all samples, or nearly none, are of this kind.
 Estimate estimate(const OutsideData& data, const SampledFaults& kind, std::uint64_t faults) {
   const std::size_t trials = trials_of(data);
   if (trials == 0) return {0, {0, faults}, 0};
@@ -102,13 +102,13 @@ void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   part.huge = *data.counts.zeroed_huge_pages * huge_page_bytes() + data.counts.holes * page_bytes();
   part.zeroed = *data.counts.zeroed_pages * page_bytes() + part.huge;
   part.faults = data.counts.fills + *data.counts.zeroed_huge_pages;
-  // A child that ended before a look may have had memory populated by a system call.
+  // A system call may have populated memory of a child that ended before a look.
   part.minor_faults = std::max(part.minor_faults, part.faults);
-  // The kernel clears pages of shared memory after it allocated them, so that none is counted.
+  // The kernel clears pages of shared memory some time after their allocation, so the count of zeroed pages lacks them.
   const std::uint64_t others = less(part.minor_faults, part.faults);
   const std::uint64_t shared = shared_pages(data, others) * page_bytes() + data.huge_shared_bytes;
   part.slack = others * page_bytes() + data.huge_shared_bytes + data.counts.unsure_holes * page_bytes();
-  // Too little to matter: what was counted stays the figure.
+  // If shared memory is too small to matter, the counted figure stays.
   const bool matters = shared * kFewParts > part.zeroed;
   part.unseen = (matters ? shared : 0) + data.counts.unsure_holes * page_bytes();
   if (part.unseen != 0) part.why_not = matters ? kSharedUnknown : "how much MADV_COLLAPSE zeroed is unknown";
@@ -148,7 +148,7 @@ void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   if (part.unseen != 0) part.why_not = most.second;
   if (trials_of(data) == 0) return;
   const auto [low, high] = zero_fills.interval;
-  // The upper end has the lost samples.
+  // The upper end already includes the lost samples.
   const std::uint64_t unsampled = less(part.unseen, zero_fills.lost * page_bytes());
   kernel.zeroed_interval = {low * page_bytes(), std::min(high * page_bytes() + unsampled, ever)};
 }
@@ -211,7 +211,7 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
   // MADV_COLLAPSE populates the holes without a fault.
   const std::uint64_t unseen = (kernel.unseen_faults + data.counts.holes) * page_bytes() + huge;
-  // Copies of pages of files made a process grow, too, and were not zeroed.
+  // Copied pages of files made a process grow, too, but were not zeroed.
   const std::uint64_t others = less(part.minor_faults, part.faults);
   const std::uint64_t copied = std::min(others, estimate(data, data.copied, part.minor_faults).interval[1]);
   const std::uint64_t grown = less(looked.grown, copied * page_bytes());

@@ -13,8 +13,8 @@ struct OutsideKernel {
   ZeroedBy method = ZeroedBy::kBounded;
   IntervalBytes zeroed_interval;  ///< 95 %, kSampled
   std::uint64_t zeroed_at_least = 0;
-  IntervalBytes
-      refilled_interval;  ///< by the ends of what was zeroed, and as the peak was higher than at looks, or not
+  IntervalBytes refilled_interval;  ///< from the ends of zeroed_interval; for the low end, with a peak that was higher
+                                    ///< between looks
   std::uint64_t unseen_faults = 0;  ///< of processes, and after last looks, that nobody looked at
 };
 

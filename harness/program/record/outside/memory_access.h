@@ -15,7 +15,7 @@ enum class Access {
   kWrite,  ///< a fault in fresh memory gets a page of its own, which the kernel zeroes
 };
 
-/// No instruction takes more bytes.
+/// The length of the longest instruction.
 inline constexpr std::size_t kMostCodeBytes = 16;
 
 /// The access to `address` of the instruction at the begin of `code`. Unknown if `code` has less than kMostCodeBytes.

@@ -1,6 +1,6 @@
-// Instructions of x86-64 with an operand in memory, as in the Intel SDM, volume 2. One that reads and writes its
-// operand takes a write fault. An instruction with two operands in memory is known only if the registers tell them
-// apart.
+// Instructions of x86-64 with an operand in memory, as in the Intel SDM, volume 2. An instruction that both reads and
+// writes its operand takes a write fault. An instruction with two operands in memory is known only if the registers
+// tell them apart.
 
 #include <algorithm>
 #include <array>
@@ -19,14 +19,14 @@ bool is_among(Byte byte, std::initializer_list<Byte> bytes) {
 
 Access written_if(bool written) { return written ? Access::kWrite : Access::kRead; }
 
-/// The prefixes of an instruction, and what an encoding for vectors says in their place.
+/// The prefixes of an instruction, or the fields of a vector encoding that replace them.
 struct Prefixes {
   Byte mandatory = 0;  ///< 66, f3 or f2; 0: none
   bool is_vector = false;
   bool is_evex = false;
 };
 
-/// Map 0: one byte. `modrm`: the byte behind the opcode.
+/// Map 0: opcodes of one byte. `modrm`: the byte behind the opcode.
 Access one_byte(Byte opcode, Byte modrm, const Registers& registers, std::uint64_t address) {
   const unsigned middle = modrm >> 3 & 7U;
   if (is_among(opcode, {0xa6, 0xa7, 0xac, 0xad, 0xae, 0xaf})) return Access::kRead;  // cmps, lods, scas
@@ -56,7 +56,7 @@ Access one_byte(Byte opcode, Byte modrm, const Registers& registers, std::uint64
   return Access::kUnknown;
 }
 
-/// Map 1: after 0f, or so of a vector.
+/// Map 1: opcodes after 0f, or with this map in a vector encoding.
 Access two_byte(const Prefixes& prefixes, Byte opcode, Byte modrm) {
   const unsigned middle = modrm >> 3 & 7U;
   if (modrm >= 0xc0) return Access::kUnknown;
@@ -77,7 +77,7 @@ Access two_byte(const Prefixes& prefixes, Byte opcode, Byte modrm) {
                     is_among(opcode, {0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb0, 0xb1, 0xb3, 0xbb, 0xc0, 0xc1, 0xc3}));
 }
 
-/// Map 2: after 0f 38, or so of a vector.
+/// Map 2: opcodes after 0f 38, or with this map in a vector encoding.
 Access in_map_2(const Prefixes& prefixes, Byte opcode, Byte modrm) {
   if (modrm >= 0xc0) return Access::kUnknown;
   if (!prefixes.is_vector) return written_if((opcode == 0xf1 && prefixes.mandatory != 0xf2) || opcode == 0xf9);
@@ -87,7 +87,7 @@ Access in_map_2(const Prefixes& prefixes, Byte opcode, Byte modrm) {
   return written_if(narrows || is_among(opcode, {0x63, 0x8a, 0x8b, 0xa0, 0xa1, 0xa2, 0xa3}));
 }
 
-/// Map 3: after 0f 3a, or so of a vector.
+/// Map 3: opcodes after 0f 3a, or with this map in a vector encoding.
 Access in_map_3(Byte opcode, Byte modrm) {
   return modrm >= 0xc0 ? Access::kUnknown
                        : written_if(is_among(opcode, {0x14, 0x15, 0x16, 0x17, 0x19, 0x1b, 0x1d, 0x39, 0x3b}));

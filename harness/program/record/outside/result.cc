@@ -264,8 +264,8 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   return outside;
 }
 
-/// The most shared memory that one process was seen with, or that all have now. In the sum, each page is divided among
-/// the processes that map it, so that it counts once.
+/// The most shared memory that one process had at any look, or that all processes together have now. The sum divides
+/// each page among the processes that map the page, so each page counts once.
 Count shared_bytes(const OutsideData& data) {
   if (data.processes.empty()) return NotAvailable{"no process was looked at"};
   std::uint64_t most = 0;

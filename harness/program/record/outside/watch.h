@@ -48,13 +48,13 @@ struct OutsideData {
   bool pages_follow = false;      ///< PageCounts::pages_follow()
   bool counts_whole = false;      ///< faults that the kernel took for the program are counted, too
   bool light = false;             ///< without tracepoints, and without counting events in its threads
-  bool forked = false;            ///< a process forked meanwhile
+  bool forked = false;            ///< a process forked during the watch
   std::uint64_t tree_faults = 0;  ///< minor ones, as /proc has them of the processes and the children they waited for
   std::string why_no_pages;
   std::uint64_t faults_before_exec = 0;                    ///< of `run`: not the program's
   Count throttled_ns = NotAvailable{"several processes"};  ///< for which a CPU quota stopped its control group
-  std::uint64_t huge_bytes = 0;         ///< populated in huge pages by whatever ran on this machine meanwhile
-  std::uint64_t huge_shared_bytes = 0;  ///< likewise of shared memory
+  std::uint64_t huge_bytes = 0;  ///< bytes in huge pages that any program on this machine populated during the watch
+  std::uint64_t huge_shared_bytes = 0;  ///< the same of shared memory
   std::string denied;                   ///< why nothing was sampled; empty: samples were taken
   ProfileData profile;
   CpuSamples cpu;

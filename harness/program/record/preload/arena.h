@@ -310,17 +310,17 @@ struct Holdings {
   std::atomic<std::uint64_t> returned_zero_bytes;    ///< of the shared zero page: what was read and never written
   std::atomic<std::uint64_t> shared_bytes;           ///< of memory that was mapped to be shared, by parents too
   std::atomic<std::uint64_t> hugetlb_mapped_bytes;   ///< of memory in pages of hugetlbfs, by parents too
-  std::atomic<std::uint64_t> private_shared_bytes;   ///< of files of shared memory that were mapped privately, by
-                                                     ///< parents too: a fault may zero the file's page and copy it
+  std::atomic<std::uint64_t> private_shared_bytes;   ///< private mappings of files in shared memory, including the
+                                                     ///< parents': a fault may zero the file's page and copy it
   std::atomic<std::uint64_t> file_mapped_bytes;      ///< of files that the program mapped
-  std::atomic<std::uint64_t> program_mapped_bytes;   ///< private and anonymous, of no allocator, no stacks
+  std::atomic<std::uint64_t> program_mapped_bytes;   ///< private anonymous mappings of neither allocators nor stacks
   std::atomic<std::uint64_t> forked_bytes;           ///< that it held whenever it forked: a copy fault for each page
   std::atomic<std::uint64_t> collapsed_bytes;        ///< of huge pages that MADV_COLLAPSE made
   std::atomic<std::uint64_t> collapsed_small_bytes;  ///< of collapsed_bytes: had been populated page by page
   std::atomic<std::uint64_t> copied_in_bytes;        ///< by userfaultfd: not zeroed
   std::atomic<std::uint64_t> lost_blocks;            ///< large blocks that there was no room to remember
   /// Processes that shared its memory without being its threads (vfork, clone with CLONE_VM). Their calls and bytes
-  /// count here; their faults and CPU time are those that they had before they ended or became another program.
+  /// count here. Their faults and CPU time count until they ended or became another program.
   std::atomic<std::uint64_t> sharers_begun;
   std::atomic<std::uint64_t> sharers_ended;
   std::atomic<std::uint64_t> sharers_faults;
@@ -351,8 +351,8 @@ struct Holdings {
   std::uint64_t at_end_bytes;
   std::uint64_t huge_bytes;  ///< of those: in huge pages; a child of fork does not look
   std::uint64_t swapped_bytes;
-  std::uint64_t copied_bytes;       ///< of at_end_bytes: pages of private file mappings, which were copied, not zeroed
-  std::uint64_t image_bytes;        ///< of at_end_bytes: data without an initial value, and the stack; of no fork
+  std::uint64_t copied_bytes;  ///< of at_end_bytes: pages of private file mappings, which were copied, not zeroed
+  std::uint64_t image_bytes;  ///< of at_end_bytes: data without an initial value, and the stack; not in a child of fork
   std::uint64_t hugetlb_bytes;      ///< in addition, private memory in pages of hugetlbfs
   std::uint64_t at_end_zero_bytes;  ///< in addition, of the shared zero page
   std::uint64_t file_bytes;         ///< in addition, of files and shared memory, beyond files_at_open_bytes

@@ -5,7 +5,7 @@
 
 namespace zerotax::record {
 
-/// Has the C library's own calls of _exit (in quick_exit, daemon, a failed child of system) come to us, too.
+/// Redirects the C library's own calls of _exit to the recorder (in quick_exit, daemon, a failed child of system).
 void watch_end();
 
 /// The end of a process that shared the memory of another, and its line in the arena; nullptr if there was no room.
@@ -14,9 +14,9 @@ struct SharerEnd {
   ExecEntry* entry = nullptr;
 };
 
-/// Such a process is about to end, or to become another program by number.
+/// Call this when a process that shares another's memory is about to end, or to call execve by its number.
 SharerEnd end_sharer();
-/// The other program could not be had, for the reason in errno.
+/// Call this if the execve failed, with its error in errno.
 void take_back(const SharerEnd& end);
 
 }  // namespace zerotax::record

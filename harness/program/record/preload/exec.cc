@@ -1,5 +1,5 @@
-// The functions that make a process another program: each leaves a line in the arena, so that a program which does not
-// load us is known to have been there. Also those that start a process which shares this one's memory.
+// Hooks of the exec functions. Each leaves a line in the arena, so a program that does not load the recorder is known
+// to have run. Hooks of functions that start a process which shares this one's memory are here, too.
 #include <sched.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -139,7 +139,7 @@ int with_words(const char* first, va_list words, bool environment_follows, Becom
   return become(arguments, environment);
 }
 
-/// What a process that shares the memory of another runs, and with what.
+/// The function that a process with the memory of another runs, and its argument.
 struct SharerStart {
   int (*run)(void*);
   void* argument;
@@ -258,7 +258,7 @@ ZEROTAX_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_
   return spawned(real_exec.posix_spawnp, pid, file, actions, attributes, arguments, environment);
 }
 
-/// A child that shares this process's memory is no thread of it, and ends without any function of the C library.
+/// A child that shares this process's memory is not its thread, and ends without calling the C library.
 ZEROTAX_EXPORT int clone(int (*run)(void*), void* stack, int flags, void* argument, ...) noexcept {
   resolve_if_early();
   va_list more;

@@ -252,7 +252,7 @@ void close_now() {
   close_memory();
   Holdings& holdings = process->holdings;
   rusage usage{};
-  // A program may forbid itself to ask (seccomp); only the kernel's count is left.
+  // A program may forbid itself getrusage (seccomp). Then only the kernel's own count exists.
   if (::getrusage(RUSAGE_SELF, &usage) != 0) return;
   process->user_ns = in_ns(usage.ru_utime);
   process->system_ns = in_ns(usage.ru_stime);

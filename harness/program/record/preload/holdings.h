@@ -40,14 +40,14 @@ void measure_faults(std::uint64_t bytes, bool huge);
 /// called again, if it did not end after all.
 void close_holdings();
 
-/// It did not: the other program could not be had.
+/// Call this if the process did not end because its exec failed.
 void reopen_holdings();
 
 /// A process that shares the memory of another is about to end, or to become another program: its faults and CPU time
-/// are added to those of the process whose memory it is. If that one has ended, its holdings are closed once more.
+/// are added to those of the process whose memory it is. If the latter has ended, its holdings are closed once more.
 SharerUse note_sharer_end();
 
-/// The other program could not be had.
+/// Call this if the exec failed.
 void take_back_sharer_end(SharerUse use);
 
 }  // namespace zerotax::record

@@ -18,7 +18,7 @@ template <typename Enum, typename T, std::size_t kSize>
 void from_json(const Json& json, ByEnum<Enum, T, kSize>& values) {
   for (std::size_t i = 0; i < kSize; ++i) {
     const char* const key = key_of(static_cast<Enum>(i));
-    // Earlier versions counted less of a site.
+    // Earlier versions had fewer counts of a site.
     if (!std::is_same_v<Enum, SiteNumber> || json.contains(key)) read_field(json, key, values.all[i]);
   }
 }

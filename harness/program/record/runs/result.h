@@ -12,14 +12,14 @@
 
 namespace zerotax::record::runs {
 
-/// A command as it is run each time.
+/// A command that is run several times.
 struct Command {
   std::string name;
   std::vector<std::string> command;
   std::map<std::string, std::string> env;
 };
 
-/// What is counted of a call stack.
+/// The counts of a call stack.
 enum class SiteNumber : std::uint8_t { kCalls, kRequested, kKernelZeroed, kRefilled, kReturned, kZeroed, kLive };
 inline constexpr std::size_t kSiteNumbers = static_cast<std::size_t>(SiteNumber::kLive) + 1;
 template <typename T>
@@ -28,7 +28,7 @@ using SiteValues = BySiteNumber<std::uint64_t>;
 /// In JSON, and in --expect: "returned_bytes".
 const char* key_of(SiteNumber number);
 
-/// A call stack, as it is found again in another build: no addresses, no lines, no folders.
+/// A call stack in a form that is the same in another build: without addresses, lines and folders.
 struct SiteKey {
   SiteKind kind{};
   std::vector<std::string>
@@ -65,10 +65,10 @@ struct CommandRun {
   Values all;
   std::map<std::string, Values> processes;  ///< by the name of their file
   std::map<SiteKey, Site> sites;
-  std::string allocator;           ///< the file of the one that was called most
-  std::vector<std::string> notes;  ///< what was not seen of it
+  std::string allocator;           ///< the file of the allocator with the most calls
+  std::vector<std::string> notes;  ///< parts of the run that were not seen
   std::vector<Role> roles;         ///< in the order in which the processes started
-  Evidence evidence;               ///< for advice on what became more
+  Evidence evidence;               ///< for advice on metrics that rose
 };
 
 }  // namespace zerotax::record::runs

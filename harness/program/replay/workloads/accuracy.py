@@ -28,20 +28,20 @@ RUNS = 3
 KEPT = ["MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=1073741824"]
 SETTINGS = {"glibc": ("glibc", []), "glibc, raised thresholds": ("glibc", KEPT), "jemalloc": ("jemalloc", []),
             "mimalloc": ("mimalloc", []), "tcmalloc": ("tcmalloc", []), "largecache": ("largecache", [])}
-# Of each metric: differences that are no more than the pages and stacks of two programs, as zerotax replay has it.
+# For each metric, the difference that the pages and stacks of two programs explain, as in zerotax replay.
 METRICS = {"zero_fill_faults": 16, "kernel_zeroed_bytes": 65536, "refilled_bytes": 65536, "zeroed_bytes": 65536,
            "peak_bytes": 65536}
 BOUND = 0.05
 
 
 def options_of(setting: str) -> list[str]:
-    """The words of the command line."""
+    """The options of the command line for a setting."""
     allocator, env = SETTINGS[setting]
     return ["--allocator", allocator, *(word for each in env for word in ("--env", f"{allocator}:{each}"))]
 
 
 def really(command: list[str], setting: str, folder: Path) -> dict:
-    """Of each metric: the values of some runs."""
+    """The values of each metric over some runs."""
     seen = {metric: [] for metric in METRICS}
     for _ in range(RUNS):
         file = folder / "record.json"
@@ -55,14 +55,14 @@ def really(command: list[str], setting: str, folder: Path) -> dict:
 
 
 def replayed(recording: Path, setting: str, folder: Path) -> dict:
-    """What a replay counted."""
+    """The counts of a replay."""
     file = folder / "replay.json"
     zerotax("replay", recording, "--force", "--json", file, *options_of(setting))
     return json.loads(file.read_text())["replays"][0]["counts"]
 
 
 def error(values: list, predicted: object, slack: int) -> float | None:
-    """By how much it lies outside of the range; None if that is unknown."""
+    """The distance of a replayed value from the range; None if unknown."""
     if not all(isinstance(each, int) for each in [*values, predicted]):
         return None
     nearest = min(max(predicted, min(values)), max(values))
@@ -72,7 +72,7 @@ def error(values: list, predicted: object, slack: int) -> float | None:
 
 
 def reversed_pairs(rows: dict) -> list[str]:
-    """Pairs of settings of which one has clearly more memory zeroed by the kernel, and clearly less in the replay."""
+    """Pairs of settings: the kernel zeroes clearly more under one, but clearly less in the replay."""
     found = []
     for one, first in rows.items():
         for other, second in rows.items():
@@ -84,7 +84,7 @@ def reversed_pairs(rows: dict) -> list[str]:
 
 
 def main() -> None:
-    """Measures, and prints what lies outside of the bound."""
+    """Measures, and prints differences beyond the bound."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=named_path)
     parser.add_argument("--program", action="append")

@@ -35,7 +35,7 @@ class Unreadable(Exception):
 
 
 def of_mtrace(lines: list[str]) -> Iterator[Call]:
-    """@ place + block size, - block; < old and > new of realloc, or ! for one that failed."""
+    """Reads mtrace: "@ place + block size", "- block", and for realloc "< old" and "> new", or "!" if it failed."""
     old = None
     for number, line in enumerate(lines, 1):
         found = re.fullmatch(r"(?:@ \S+(?: \S+)? )?([-+<>!]) (0x[0-9a-f]+)(?: (0x[0-9a-f]+))?", line.strip())
@@ -85,13 +85,13 @@ def of_logalloc(lines: list[str]) -> Iterator[Call]:
             yield int(process), int(thread or 0), kinds[call], sizes, old, new
 
 
-# Of malloc-trace-utils: thread, kind of call in the lowest byte, ptr1 (old block), ptr2 (new block), size, size2
+# A record of malloc-trace-utils: thread, kind of call in the lowest byte, ptr1 (old block), ptr2 (new block), size, size2
 # (alignment), size3, and room for more. The first record has a magic number, and the size of a pointer.
 TRACE_RECORD = struct.Struct("<iI5Q16x")
 TRACE_MAGIC = (255, 0x1234, 8)
 TRACE_KINDS = ["", "malloc", "calloc", "free", "realloc", "aligned", "aligned", "aligned", "aligned"]
 POSIX_MEMALIGN = 8
-# The alignment of valloc, where the trace does not say it: the least that it can have been.
+# The least alignment that valloc can have had, for traces without alignment.
 PAGE = 4096
 
 
@@ -113,7 +113,7 @@ def of_trace_utils(data: bytes) -> Iterator[Call]:
         if kind >= len(TRACE_KINDS):
             raise Unreadable(f"record {number} has a call of kind {kind}")
         call = TRACE_KINDS[kind]
-        # posix_memalign has its error there, valloc and pvalloc no alignment.
+        # In `old`, posix_memalign has its error. valloc and pvalloc have no alignment.
         before = "" if call == "aligned" or old == 0 else str(old)
         if kind == POSIX_MEMALIGN and old != 0 or call == "free" and not before or call != "free" and new == 0:
             continue
@@ -140,7 +140,7 @@ class Process:
         self.events.append(value)
 
     def event(self, kind: str, first: int) -> None:
-        """A first byte, and what does not fit in it."""
+        """A first byte, and the bits that do not fit in it."""
         self.events.append(KINDS[kind] | min(first, 15) << 4)
         if first >= 15:
             self.number(first - 15)
@@ -169,7 +169,7 @@ class Process:
             self.made += 1
 
     def row(self, name: str) -> dict:
-        """Its entry in the last part."""
+        """The entry of the process in the last part."""
         return {"name": name, "threads": len(self.threads), **self.counts, "lost_threads": 0, "image_zeroed_bytes": 0,
                 "image_copied_bytes": 0}
 

@@ -17,7 +17,7 @@ ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")) / "bin" / "zer
 
 
 def zerotax(*words: object) -> subprocess.CompletedProcess:
-    """Runs the command, or ends with what it said."""
+    """Runs the command. If it fails, ends with its error output."""
     done = subprocess.run([ZEROTAX, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))}: {done.stderr.decode(errors='replace')}")
@@ -25,13 +25,13 @@ def zerotax(*words: object) -> subprocess.CompletedProcess:
 
 
 def record(command: list[str], path: Path) -> str:
-    """Records the calls of a command; returns what the command says of the file."""
+    """Records the calls of a command. Returns zerotax's last line, which describes the file."""
     said = zerotax("record", "--text", os.devnull, "--allocator", "glibc", "--calls", path, "--", *command)
     return said.stderr.decode(errors="replace").splitlines()[-1]
 
 
 def main() -> None:
-    """Says what each recording holds."""
+    """Records the programs, and prints the content of each recording."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path(__file__).parent)
     parser.add_argument("--program", action="append")
