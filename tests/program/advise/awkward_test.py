@@ -39,5 +39,6 @@ def test_what_cannot_be_compared_is_refused(way, words):
 
 def test_page_faults_that_zero_nothing_are_something_to_gain():
     found = advise(AWKWARD, "files", options=FEW)
-    assert found.json["recording"]["kernel_zeroed_bytes"] < 1 << 20
+    # Pages of a file that madvise drops and the program reads again are faults without a known cause.
+    assert "too many page faults" in found.json["recording"]["kernel_zeroed_bytes"]["na"]
     assert found.advice["sentence"] == "Nothing was tried: no remedy is known for what the program does.", found.out
