@@ -151,11 +151,11 @@ void damage(Random& random, std::string& text) {
   }
 }
 
-/// Whether it ended by itself, within seconds, and was not killed by a signal.
+/// Whether a replay ended by itself within 200 s, and was not killed by a signal.
 bool replays(const std::string& program, const std::string& prepared) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20);
+    ::alarm(200);
     std::freopen("/dev/null", "w", stdout);
     std::freopen("/dev/null", "w", stderr);
     ::execl(program.c_str(), "replay-calls", prepared.c_str(), "0", static_cast<char*>(nullptr));
