@@ -63,8 +63,10 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t shar
                              std::min<std::uint64_t>(copies, holdings.private_shared_bytes) +
                              less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
   part.slack = huge ? std::optional(most) : std::nullopt;
+  // The bytes that small calls returned are an estimate.
+  const Interval estimated = returned_interval(part.small_returns);
   const std::uint64_t without_faults = std::min(page_bytes() * faults.missing, part.zeroed);
-  if (huge && faults.missing > kFewFaults) {
+  if (huge && faults.missing > kFewFaults + estimated.below / page_bytes()) {
     part.why_not = kWithoutFaults;
     part.zeroed -= without_faults;
     part.refilled = less(part.refilled, without_faults);
@@ -84,9 +86,7 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t shar
     part.slack = part.unseen;
     return;
   }
-  // The bytes that small calls returned are an estimate.
-  const std::uint64_t estimated = returned_interval(part.small_returns).above / page_bytes();
-  if (faults.other > faults.explicable + estimated) {
+  if (faults.other > faults.explicable + estimated.above / page_bytes()) {
     part.why_not = kTooManyFaults;
     part.unlimited = !huge;
     part.unseen = most;
