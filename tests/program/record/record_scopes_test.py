@@ -173,8 +173,11 @@ def test_all_that_runs_is_recorded_but_zerotax(static, tmp_path):
 
     faults, found = record_while(tmp_path, ["--all"], work)
     assert found.json["outside"]["watched"] == "machine"
-    assert found.totals["kernel"]["minor_faults"] >= faults
-    assert found.totals["kernel"]["zeroed_bytes"] >= 0.99 * faults * PAGE
+    kernel = found.totals["kernel"]
+    assert kernel["minor_faults"] >= faults
+    # Whatever else runs here may have shared memory: then there is only a bound.
+    zeroed = kernel["zeroed_at_most_bytes"] if is_na(kernel["zeroed_bytes"]) else kernel["zeroed_bytes"]
+    assert zeroed >= 0.99 * faults * PAGE
     # Where hundreds of compilers run, there may be no time to look at each sample.
     assert found.json["outside"]["lost_records"] or any("refill_here" in functions(site) for site in found.json["sites"])
     assert "Watched: all processes, for" in " ".join(found.text.split())
