@@ -33,7 +33,7 @@ void trace_changes(int on) {
 
 }  // namespace
 
-// What the reader expects (harness/program/trace/function_calls.cc): two words below the function's stack pointer,
+// The reader expects (harness/program/trace/function_calls.cc): two words below the function's stack pointer,
 // wherever the hook's own frame is.
 #if defined(__x86_64__)
 #define ZEROTAX_HOOK_STACK reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))

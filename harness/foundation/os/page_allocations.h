@@ -30,7 +30,7 @@ struct PageAllocation {
   bool of_program = false;
 };
 
-/// What a sample of kmem:mm_page_alloc says (`raw`: PERF_SAMPLE_RAW, of `bytes`).
+/// Decodes a sample of kmem:mm_page_alloc (`raw`: PERF_SAMPLE_RAW, of `bytes`).
 PageAllocation page_allocation_of(const TraceEvent& event, const unsigned char* raw, std::size_t bytes);
 
 }  // namespace zerotax

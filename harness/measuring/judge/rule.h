@@ -66,7 +66,7 @@ struct MeasuredThresholds {
   MeasuredThresholds(const Json& document);  // NOLINT(google-explicit-constructor)
 };
 
-/// What a run measured beside its points.
+/// Measurements of a run beside its points.
 struct BesidePoints {
   std::vector<Point> edges;     ///< on both sides of thresholds, one byte apart (edges_plan)
   std::vector<Point> controls;  ///< the same points on every host of a fleet

@@ -131,9 +131,9 @@ SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
   std::set<pid_t> family{pid(slot)};
   std::uint64_t became = 0;
   for (const ProcessCounts& each : watch_->processes()) {
+    if (!family.contains(each.parent) || each.began_ns < slot.started_ns) continue;
     const bool recorded = std::any_of(processes_.begin(), processes_.end(),
                                       [&](const ProcessSlot* other) { return counts(*other) == &each; });
-    if (!family.contains(each.parent) || each.began_ns < slot.started_ns) continue;
     const bool reported = shared_use(each.pid, each.began_ns, kEndOfTime_ns).has_value();
     if (reported || (!recorded && each.execs.empty())) family.insert(each.pid);
     if (reported) continue;

@@ -51,7 +51,7 @@ struct CheckSubject {
 /// Without --allocator, a file names the built-in allocator, and a folder means all of them. Without --env, the
 /// configuration is the baseline's; a different --env gives a note. Reads everything before anything is measured.
 /// Throws UsageError, with the command to give instead, if there is no baseline. Without `force`, it also throws if the
-/// baseline is of another allocator. The same library under another name (NAME=PATH) is not another allocator.
+/// baseline belongs to another allocator. The same library under another name (NAME=PATH) is not another allocator.
 std::vector<CheckSubject> resolve_subjects(const MeasureOptions& options, const std::string& baseline, bool force);
 
 /// Throws UsageError if `bless` would overwrite anything but a baseline of this allocator in this configuration.

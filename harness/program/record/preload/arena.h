@@ -389,7 +389,7 @@ struct ProcessSlot {
   alignas(kLeastPageBytes) ThreadBlock threads[kThreads];
 };
 
-/// What a process used while it shared the memory of another (vfork, clone with CLONE_VM).
+/// Faults and CPU time of a process while it shared the memory of another (vfork, clone with CLONE_VM).
 struct SharerUse {
   std::uint64_t faults;
   std::uint64_t cpu_ns;
