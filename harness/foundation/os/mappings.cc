@@ -51,15 +51,17 @@ Mapping parse_line(const char* text, const char* end) {
   if (zeros) mapping.inode = 0;
   mapping.heap = name == "[heap]";
   mapping.stack = name == "[stack]";
-  for (const std::string_view file : {"/memfd:", "/dev/zero", "/SYSV", "/dev/shm/", "/anon_hugepage"}) {
-    mapping.memory_file = mapping.memory_file || (name.starts_with(file) && !zeros);
-  }
   mapping.hugetlb = name.starts_with("/anon_hugepage");
+  mapping.memory_file = !zeros && (is_shared_memory_name(name) || name.starts_with("/dev/zero") || mapping.hugetlb);
   mapping.made_code = executable && (name.empty() || name.starts_with("[anon") || name.starts_with("/memfd:"));
   return mapping;
 }
 
 }  // namespace
+
+bool is_shared_memory_name(std::string_view name) {
+  return name.starts_with("/memfd:") || name.starts_with("/SYSV") || name.starts_with("/dev/shm/");
+}
 
 bool for_each_mapping(void (*visit)(void* context, const Mapping& mapping), void* context) {
   // Of the calling thread: the first one may have ended.

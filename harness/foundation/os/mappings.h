@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "os/page.h"
 
@@ -25,6 +26,9 @@ struct Mapping {
   /// Memory whose pages the kernel zeroes, but not when this mapping is given them.
   [[nodiscard]] bool zeroed_elsewhere() const { return shared || memory_file; }
 };
+
+/// Whether a mapping with this name is of a memfd, System V shared memory or /dev/shm.
+bool is_shared_memory_name(std::string_view name);
 
 /// Calls `visit(context, mapping)` for every mapping of this process, in ascending order; allocates nothing.
 /// Returns false if /proc/self/maps cannot be read.

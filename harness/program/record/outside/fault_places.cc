@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "os/clock.h"
+#include "os/mappings.h"
 #include "os/page.h"
 #include "os/process_info.h"
 #include "os/processor.h"
@@ -27,10 +27,7 @@ constexpr std::size_t kMostCode = 20'000;
 /// Whether a fault may take a new page of shared memory, which the kernel zeroes (mm/shmem.c). File systems in memory
 /// have no device, so their major number is 0.
 bool is_shared_memory(const Region& region) {
-  constexpr const char* kNames[] = {"/memfd:", "/dev/shm/", "/SYSV"};
-  const bool is_named = std::any_of(std::begin(kNames), std::end(kNames),
-                                    [&](const char* name) { return region.name.starts_with(name); });
-  return is_named || (region.shared && major(region.device) == 0);
+  return is_shared_memory_name(region.name) || (region.shared && major(region.device) == 0);
 }
 
 }  // namespace
