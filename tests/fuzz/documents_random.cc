@@ -42,8 +42,7 @@
 #include "run/fleet/document.h"
 #include "run/make_plan.h"
 #include "snapshot/document.h"
-#include "snapshot/result.h"
-#include "snapshot/sweep.h"
+#include "snapshot/table.h"
 #include "thresholds/document.h"
 #include "thresholds/map.h"
 #include "thresholds/table.h"
@@ -157,14 +156,6 @@ void read_snapshot(const std::string& path, const std::string&) {
     snapshot::add_verdict(snapshot);
     use(snapshot::snapshot_table(snapshot));
     use(snapshot::snapshot_json(snapshot));
-  });
-}
-
-void read_sweep(const std::string& path, const std::string&) {
-  unchecked(path, [](const Json& json) {
-    const snapshot::Sweep sweep = snapshot::read_sweep(json);
-    use(snapshot::sweep_table(sweep));
-    use(snapshot::sweep_json(sweep));
   });
 }
 
@@ -329,7 +320,6 @@ std::vector<Kind> kinds() {
       {"fork", sample_of(reference + "fork.json"), read_fork},
       {"thresholds", sample_of(reference + "thresholds.json"), read_thresholds},
       {"snapshot", sample_of(reference + "snapshot.json"), read_snapshot},
-      {"snapshot_sweep", sample_of(reference + "snapshot_sweep.json"), read_sweep},
       {"advise", sample_of(reference + "advise/gcc.json"), read_advise},
       {"clients", sample_of(reference + "clients.json"), read_clients},
       {"workloads", sample_of(reference + "workloads.json"), read_workloads},

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "observe/kernel_functions.h"
+
 namespace zerotax::fork {
 namespace {
 
@@ -131,9 +133,8 @@ std::size_t section_of(const std::vector<std::string>& stack) {
 }
 
 bool clears_pages(const std::vector<std::string>& stack) {
-  return std::any_of(stack.begin(), stack.end(), [](const std::string& name) {
-    return name.starts_with("clear_page") || name == "__pi_clear_page";
-  });
+  return std::any_of(stack.begin(), stack.end(),
+                     [](const std::string& name) { return kernel_work_of(std::string_view(name)) == kZeroWork; });
 }
 
 const std::vector<CasperRow>& casper_table() {

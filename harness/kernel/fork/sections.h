@@ -21,8 +21,7 @@ const std::vector<ForkSection>& fork_sections();
 /// the outermost function with a section of its own that decides; an inlined function is found by what it calls.
 std::size_t section_of(const std::vector<std::string>& stack);
 
-/// Whether the kernel was clearing a page then, in whichever section: clear_page and its variants (arch/x86/lib,
-/// arch/arm64/lib).
+/// Whether the kernel was clearing a page then, in whichever section.
 bool clears_pages(const std::vector<std::string>& stack);
 
 /// The paper's Table I (Barkley and Schimmel, 1989): milliseconds on an AT&T 3B2/310, smallest process.

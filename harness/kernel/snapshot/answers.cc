@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
 #include "base/wrap.h"
 #include "os/environment.h"
-#include "snapshot/kernel_sections.h"
-#include "snapshot/result.h"
+#include "snapshot/table.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -80,16 +80,19 @@ std::string private_words(const Counts& counts) {
 std::string kernel_time(const CpuPart& part) {
   if (!part.kernel_ns) return "";
   const auto kernel = static_cast<double>(*part.kernel_ns);
-  const auto time = [&](const KernelSection& section) { return (*part.sections_ns).*section.section; };
-  std::vector<KernelSection> sections = kernel_sections();
-  std::stable_sort(sections.begin(), sections.end(),
-                   [&](const KernelSection& one, const KernelSection& other) { return time(one) > time(other); });
+  const Sections& time = *part.sections_ns;
+  std::vector<std::size_t> works(kKernelWorks);
+  std::iota(works.begin(), works.end(), std::size_t{0});
+  std::stable_sort(works.begin(), works.end(),
+                   [&](std::size_t one, std::size_t other) { return time[one] > time[other]; });
   std::string text = fmt::format("{} in the kernel, {} of it copying pages", format_ns(kernel),
-                                 format_ns(static_cast<double>(part.sections_ns->copy)));
-  for (std::size_t i = 0, told = 0; i < sections.size() && told < 3 && kernel > 0; ++i) {
-    if (sections[i].section == &Sections::copy || 200 * time(sections[i]) < *part.kernel_ns) continue;
-    text += fmt::format(", {} {}", format_whole_percent(static_cast<double>(time(sections[i])) / kernel),
-                        sections[i].summary);
+                                 format_ns(static_cast<double>(time[kCopyWork])));
+  std::size_t told = 0;
+  for (const std::size_t work : works) {
+    if (told == 3 || kernel <= 0) break;
+    if (work == kCopyWork || 200 * time[work] < *part.kernel_ns) continue;
+    text += fmt::format(", {} {}", format_whole_percent(static_cast<double>(time[work]) / kernel),
+                        kernel_works()[work].summary);
     ++told;
   }
   return text;

@@ -15,14 +15,14 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
+#include "os/numa_nodes.h"
 #include "os/print.h"
 #include "os/utc.h"
 #include "run/allocators.h"
 #include "run/figures.h"
 #include "run/interrupt.h"
-#include "snapshot/cpu_time.h"
 #include "snapshot/document.h"
-#include "snapshot/options.h"
+#include "snapshot/table.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -36,6 +36,45 @@ constexpr const char* kExamples =
     "  zerotax snapshot --published                 # 28 writers that start after the fork\n"
     "  zerotax snapshot --sweep writers=1,4,28 --sweep size=64MiB,1GiB --json sweep.json --plot\n"
     "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
+
+/// What `zerotax snapshot` was given.
+struct Options {
+  MeasureOptions measure;
+  std::string size = "1GiB";
+  std::string batch = "2MiB";
+  std::vector<std::string> alternatives;
+  bool remedies = false;
+  bool published = false;
+  std::string svg;
+  bool plot = false;
+  double hold = -1;
+  std::vector<std::string> sweep;
+  std::string read;
+  SnapshotPlan plan;
+};
+
+/// Whether anything failed, of results or of rows.
+template <typename Each>
+ExitStatus exit_status_of(const std::vector<Each>& results) {
+  const bool found = std::any_of(results.begin(), results.end(),
+                                 [](const Each& each) { return !each.ok() && each.status != Status::kSkipped; });
+  return found ? ExitStatus::kFinding : ExitStatus::kDone;
+}
+
+/// The plan that was given, with its sizes; nothing is checked, and there are no allocators and alternatives.
+SnapshotPlan sized_plan(const Options& options) {
+  SnapshotPlan plan = options.plan;
+  plan.timeout_s = options.measure.timeout_s;
+  plan.parameters.array_bytes = plan.published.array_bytes = parse_size(options.size);
+  plan.parameters.batch_bytes = plan.published.batch_bytes = parse_size(options.batch);
+  plan.published.hold = plan.parameters.hold;
+  return plan;
+}
+
+std::vector<Allocator> allocators_of(const Options& options) {
+  const auto& words = options.measure.allocators;
+  return resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
+}
 
 SnapshotPlan plan_of(const Options& options) {
   SnapshotPlan plan = sized_plan(options);
@@ -83,6 +122,54 @@ ExitStatus judge_again(const Options& options) {
   return show(snapshot, options);
 }
 
+/// Where there is no other choice: the benchmark as published, and as it was meant.
+std::vector<SnapshotAlternative> swept_alternatives(const Options& options) {
+  if (options.alternatives.empty()) return chosen_alternatives({"published", "published_fixed"});
+  return chosen_alternatives(options.alternatives);
+}
+
+void check_sweep_options(const Options& options) {
+  const auto refuse = [](const char* option, const char* remedy) {
+    throw UsageError(fmt::format("--sweep and {} do not go together", option), remedy);
+  };
+  if (!options.read.empty()) refuse("--read", "leave out one of them");
+  if (!options.svg.empty()) refuse("--svg", "use --plot or --json");
+  if (options.remedies) refuse("--remedies", "name the alternatives by --alternative");
+  if (options.published) refuse("--published", "leave it out: it is what a sweep measures by default");
+  if (options.measure.allocators.size() > 1) refuse("several --allocator", "give one");
+}
+
+/// `zerotax snapshot --sweep`.
+ExitStatus run_sweep_command(const Options& options) {
+  check_sweep_options(options);
+  options.measure.check();
+  check_outputs({{"--json", options.measure.json}}, library_inputs(options.measure.allocators));
+  SnapshotPlan given = sized_plan(options);
+  given.alternatives = swept_alternatives(options);
+  const bool all_published = std::all_of(given.alternatives.begin(), given.alternatives.end(),
+                                         [](const SnapshotAlternative& each) { return each.published; });
+  const SweepAxes axes =
+      parse_sweep(options.sweep, all_published ? given.published : given.parameters, numa_nodes().size());
+  given.allocators = allocators_of(options);
+  const std::vector<SnapshotPlan> rows = sweep_rows(axes, given);
+  const std::string started = utc_now();
+  const Json environment = describe_environment();
+  Sweep sweep = run_sweep(axes, rows);
+  sweep.started = started;
+  sweep.command = Subcommand::command_line;
+  sweep.environment = environment;
+  add_sweep_verdict(sweep);
+  if (stop_requested()) say_interrupted();
+  const std::string& file = options.measure.json;
+  if (!file.empty()) write_file(file, json_text(sweep_json(sweep)));
+  if (file != "-") {
+    print_lines(stdout, sweep_table(sweep));
+    if (options.plot) print_lines(stdout, cpu_time_plots(sweep, plot_style()));
+  }
+  if (sweep.loss) try_to_print(stderr, wrap(*sweep.loss, "! ", "  "));
+  return exit_status_of(sweep.rows);
+}
+
 ExitStatus run(const Options& options) {
   if (!options.sweep.empty()) return run_sweep_command(options);
   if (!options.read.empty()) return judge_again(options);
@@ -95,15 +182,12 @@ ExitStatus run(const Options& options) {
   const SnapshotPlan plan = plan_of(options);
   const std::string started = utc_now();
   const Json environment = describe_environment();
-  SnapshotRuns runs(plan);
-  const bool complete =
-      run_snapshots(plan, [&](const SnapshotStep& step, const SnapshotRun& taken) { return runs.take(step, taken); });
-  Snapshot snapshot = runs.result(complete);
+  Snapshot snapshot = run_snapshots(plan);
   snapshot.started = started;
   snapshot.command = Subcommand::command_line;
   snapshot.environment = environment;
   add_verdict(snapshot);
-  if (!complete) say_interrupted();
+  if (snapshot.state != "complete") say_interrupted();
   return show(snapshot, options);
 }
 
@@ -179,19 +263,4 @@ const Subcommand command("snapshot", Wing::kKernel,
                          configure);
 
 }  // namespace
-
-SnapshotPlan sized_plan(const Options& options) {
-  SnapshotPlan plan = options.plan;
-  plan.timeout_s = options.measure.timeout_s;
-  plan.parameters.array_bytes = plan.published.array_bytes = parse_size(options.size);
-  plan.parameters.batch_bytes = plan.published.batch_bytes = parse_size(options.batch);
-  plan.published.hold = plan.parameters.hold;
-  return plan;
-}
-
-std::vector<Allocator> allocators_of(const Options& options) {
-  const auto& words = options.measure.allocators;
-  return resolve_allocators(words.empty() ? std::vector<std::string>{"glibc"} : words, options.measure.env);
-}
-
 }  // namespace zerotax::snapshot

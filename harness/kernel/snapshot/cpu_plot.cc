@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
-#include "snapshot/cpu_time.h"
+#include "snapshot/table.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -107,6 +107,15 @@ std::string cpu_time_plots(const Snapshot& snapshot, const PlotStyle& style) {
     if (!result.ok()) continue;
     const std::string plot =
         cpu_time_plot(fmt::format("{} under {}", result.alternative, result.allocator), result.cpu_time, style);
+    if (!plot.empty()) text += "\n" + plot;
+  }
+  return text;
+}
+
+std::string cpu_time_plots(const Sweep& sweep, const PlotStyle& style) {
+  std::string text;
+  for (const SweptRow& row : sweep.rows) {
+    const std::string plot = cpu_time_plot(sweep_title(row), row.cpu_time, style);
     if (!plot.empty()) text += "\n" + plot;
   }
   return text;

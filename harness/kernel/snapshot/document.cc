@@ -22,7 +22,14 @@ ZEROTAX_FIELDS(Destination, pages, parent, child)
 ZEROTAX_FIELDS(Timeline, bin_ns, bins)
 ZEROTAX_FIELDS(Faults, method, lost, before_end, after_end, elsewhere, child, helper, destination, traced, counted,
                pages, exclusive_pages, end_s, timeline)
-ZEROTAX_FIELDS(Sections, copy, zero, allocate, free, tlb, split, fault, fork, unmap, userfaultfd, lock, wait, other)
+
+void to_json(Json& json, const Sections& sections) {
+  for (std::size_t work = 0; work < kKernelWorks; ++work) json[kernel_works()[work].key] = sections[work];
+}
+void from_json(const Json& json, Sections& sections) {
+  for (std::size_t work = 0; work < kKernelWorks; ++work) json.at(kernel_works()[work].key).get_to(sections[work]);
+}
+
 ZEROTAX_FIELDS(CpuPart, samples, user_ns, kernel_ns, sections_ns)
 ZEROTAX_FIELDS(Cpu, hz, lost, before_end, after_end, child)
 ZEROTAX_FIELDS(CpuInterval, end_ns, user_ns, system_ns, child_user_ns, child_system_ns)
@@ -50,23 +57,49 @@ ZEROTAX_FIELDS_WRITTEN(Snapshot, schema, zerotax_version, state, started, comman
 ZEROTAX_FIELDS_READ(Snapshot, schema, zerotax_version, state, started, command, environment, parameters, alternatives,
                     results)
 
-ZEROTAX_FIELDS(SweptFaults, method, lost, before_end, after_end, pages)
-ZEROTAX_FIELDS(NodeShares, first, second)
-ZEROTAX_FIELDS(Placed, array, destination)
-ZEROTAX_FIELDS(SweepVerdict, is_it_copying, copy_done_first, sentence)
-ZEROTAX_FIELDS(SweptRow, alternative, array_bytes, batch_bytes, writers, checkpointers, passes, placement, status,
-               reason, runs, writers_wall_ns, copy_ns, child_end_ns, writers_user_ns, writers_system_ns,
-               copy_done_first_runs, cpu_time, faults, placed, verdict)
-ZEROTAX_FIELDS(SweptAxes, writers, checkpointers, array_bytes, batch_bytes, placement)
-ZEROTAX_FIELDS(Sweep, schema, zerotax_version, state, started, command, environment, allocator, repeat, axes, rows,
-               loss, sentence)
+ZEROTAX_FIELDS_WRITTEN(NodeShares, first, second)
+ZEROTAX_FIELDS_WRITTEN(Placed, array, destination)
+ZEROTAX_FIELDS_WRITTEN(SweepVerdict, is_it_copying, copy_done_first, sentence)
+/// A row has the parameters of its snapshot beside its figures, and fewer counts of faults.
+void to_json(Json& json, const SweptRow& row) {
+  json = Json::object();
+  const auto add = [&](const char* key, const auto& value) { write_field(json, key, value); };
+  add("alternative", row.alternative);
+  add("array_bytes", row.at.array_bytes);
+  add("batch_bytes", row.at.batch_bytes);
+  add("writers", row.at.writers);
+  add("checkpointers", row.at.checkpointers);
+  add("passes", row.at.passes);
+  add("placement", row.at.placement);
+  add("status", row.status);
+  add("reason", row.reason);
+  add("runs", row.runs);
+  add("writers_wall_ns", row.writers_wall_ns);
+  add("copy_ns", row.snapshot_ns);
+  add("child_end_ns", row.child_end_ns);
+  add("writers_user_ns", row.writers_user_ns);
+  add("writers_system_ns", row.writers_system_ns);
+  add("copy_done_first_runs", row.copy_done_first_runs);
+  add("cpu_time", row.cpu_time);
+  add("faults", row.faults);
+  if (Json& faults = json["faults"]; row.faults) {
+    for (const char* key :
+         {"elsewhere", "child", "helper", "destination", "traced", "counted", "exclusive_pages", "end_s", "timeline"}) {
+      faults.erase(key);
+    }
+  }
+  add("placed", row.placed);
+  add("verdict", row.verdict);
+}
+
+ZEROTAX_FIELDS_WRITTEN(SweptAxes, writers, checkpointers, array_bytes, batch_bytes, placement)
+ZEROTAX_FIELDS_WRITTEN(Sweep, schema, zerotax_version, state, started, command, environment, allocator, repeat, axes,
+                       rows, loss, sentence)
 
 Json snapshot_json(const Snapshot& snapshot) { return snapshot; }
 
 Snapshot read_snapshot(const Json& json) { return json.get<Snapshot>(); }
 
 Json sweep_json(const Sweep& sweep) { return sweep; }
-
-Sweep read_sweep(const Json& json) { return json.get<Sweep>(); }
 
 }  // namespace zerotax::snapshot

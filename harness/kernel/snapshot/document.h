@@ -1,7 +1,6 @@
 #pragma once
 
 #include "snapshot/result.h"
-#include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
 
@@ -11,8 +10,7 @@ Json snapshot_json(const Snapshot& snapshot);
 /// From such an object, which keeps to its schema, of this version or an earlier one.
 Snapshot read_snapshot(const Json& json);
 
-/// The object of "zerotax.snapshot_sweep/1" (results/schema/snapshot_sweep.schema.json), and the other way round.
+/// The object of "zerotax.snapshot_sweep/1" (results/schema/snapshot_sweep.schema.json).
 Json sweep_json(const Sweep& sweep);
-Sweep read_sweep(const Json& json);
 
 }  // namespace zerotax::snapshot

@@ -8,10 +8,25 @@
 namespace zerotax::snapshot {
 namespace {
 
+using Metric = std::int64_t RunMetrics::*;
+
+/// Of runs, of which there must be some: a metric, and the time between two.
+Quantiles of_time(const std::vector<SnapshotRun>& runs, Metric earlier, Metric later) {
+  std::vector<double> values;
+  values.reserve(runs.size());
+  for (const SnapshotRun& run : runs) {
+    values.push_back(static_cast<double>(run.metrics.*later - (earlier == nullptr ? 0 : run.metrics.*earlier)));
+  }
+  return {spread(values)};
+}
+
+Quantiles of_metric(const std::vector<SnapshotRun>& runs, Metric metric) { return of_time(runs, nullptr, metric); }
+
 Measured<Memory> memory_of(const SnapshotRun& run) {
   // Without Pss_Anon (Linux 5.4) only shared memory would be seen.
-  if (run.figure("first_bytes") == 0) return NotAvailable{"the kernel does not report anonymous PSS (Linux 5.4)"};
-  return Memory{run.figure("first_bytes"), run.figure("peak_bytes"), run.figure("memory_samples")};
+  const RunMetrics& of = run.metrics;
+  if (of.first_bytes == 0) return NotAvailable{"the kernel does not report anonymous PSS (Linux 5.4)"};
+  return Memory{of.first_bytes, of.peak_bytes, of.memory_samples};
 }
 
 /// What a run gave by `make`, or how it ended.
@@ -25,27 +40,40 @@ Measured<T> part_of(const SnapshotRun& run, Measured<T> (*make)(const SnapshotRu
 /// CPU time and faults of held runs: of the writers once they went on, and of the helper.
 Measured<AfterEnd> after_end_of(const std::vector<SnapshotRun>& runs) {
   if (runs.empty()) return NotAvailable{kNotRun};
-  AfterEnd after{runs.size(), of_figure(runs, "resumed_user_ns"), of_figure(runs, "resumed_system_ns"),
-                 of_figure(runs, "resumed_faults"), NotAvailable{"it has no helper thread"}};
-  if (!runs.front().has("helper_tid")) return after;
-  after.helper = HelperFigures{of_time(runs, "helper_begin_ns", "helper_end_ns"), of_figure(runs, "helper_user_ns"),
-                               of_figure(runs, "helper_system_ns"), of_figure(runs, "helper_faults"),
-                               of_figure(runs, "helper_failed_bytes")};
+  AfterEnd after{runs.size(), of_metric(runs, &RunMetrics::resumed_user_ns),
+                 of_metric(runs, &RunMetrics::resumed_system_ns), of_metric(runs, &RunMetrics::resumed_faults),
+                 NotAvailable{"it has no helper thread"}};
+  if (runs.front().metrics.helper_tid == 0) return after;
+  after.helper =
+      HelperFigures{of_time(runs, &RunMetrics::helper_begin_ns, &RunMetrics::helper_end_ns),
+                    of_metric(runs, &RunMetrics::helper_user_ns), of_metric(runs, &RunMetrics::helper_system_ns),
+                    of_metric(runs, &RunMetrics::helper_faults), of_metric(runs, &RunMetrics::helper_failed_bytes)};
   return after;
 }
 
 /// The child's CPU time of the timing runs, and the batches that it unmapped in the last of them.
 Child child_of(const std::vector<SnapshotRun>& runs, const SnapshotParameters& parameters) {
-  Child child{of_figure(runs, "child_user_ns"), of_figure(runs, "child_system_ns"),
+  Child child{of_metric(runs, &RunMetrics::child_user_ns), of_metric(runs, &RunMetrics::child_system_ns),
               (parameters.array_bytes + parameters.batch_bytes - 1) / parameters.batch_bytes,
               NotAvailable{"it unmaps nothing"}, std::nullopt};
-  const SnapshotRun& last = runs.back();
-  if (last.has("unmapped_batches")) {
-    child.unmapped_batches = static_cast<std::uint64_t>(last.figure("unmapped_batches"));
+  const RunMetrics& last = runs.back().metrics;
+  if (last.unmapped_batches != 0 || last.unmap_error != 0) {
+    child.unmapped_batches = static_cast<std::uint64_t>(last.unmapped_batches);
   }
-  const int error = static_cast<int>(last.figure("unmap_error"));
-  if (error != 0) child.unmap_error = std::strerror(error);
+  if (last.unmap_error != 0) child.unmap_error = std::strerror(static_cast<int>(last.unmap_error));
   return child;
+}
+
+/// Shares of the pages on each node, where a placement was asked for.
+Measured<Placed> placed_of(const RunMetrics& of) {
+  if (of.array_pages_seen == kNotCounted) return NotAvailable{"no placement was asked for"};
+  const auto shares = [](std::int64_t seen, std::int64_t first, std::int64_t second) -> Measured<NodeShares> {
+    if (seen <= 0) return NotAvailable{"the parent has none of its pages"};
+    const auto all = static_cast<double>(seen);
+    return NodeShares{static_cast<double>(first) / all, static_cast<double>(second) / all};
+  };
+  return Placed{shares(of.array_pages_seen, of.array_on_first, of.array_on_second),
+                shares(of.destination_pages_seen, of.destination_on_first, of.destination_on_second)};
 }
 
 template <typename T>
@@ -55,15 +83,9 @@ Measured<T> measured_if(bool there, const char* why_not, Measured<T> value) {
 
 }  // namespace
 
-Quantiles of_figure(const std::vector<SnapshotRun>& runs, const char* name) { return of_time(runs, nullptr, name); }
-
-Quantiles of_time(const std::vector<SnapshotRun>& runs, const char* earlier, const char* later) {
-  std::vector<double> values;
-  values.reserve(runs.size());
-  for (const SnapshotRun& run : runs) {
-    values.push_back(static_cast<double>(run.figure(later) - (earlier == nullptr ? 0 : run.figure(earlier))));
-  }
-  return {spread(values)};
+Figures no_figures(const std::string& why) {
+  const NotAvailable na{why};
+  return {na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na};
 }
 
 std::string Snapshot::remedied_by(const Result& result) const {
@@ -90,14 +112,7 @@ std::vector<std::string> Snapshot::allocators() const {
 
 SnapshotRuns::SnapshotRuns(const SnapshotPlan& plan)
     : plan_(plan), taken_(plan.allocators.size() * plan.alternatives.size()) {
-  const NotAvailable none{kNotRun};
-  for (Taken& each : taken_) {
-    Figures& of = each.figures;
-    of.memory = none;
-    of.faults = of.faults_held = none;
-    of.cpu = of.cpu_held = none;
-    of.cpu_time = none;
-  }
+  for (Taken& each : taken_) each.figures = no_figures(kNotRun);
 }
 
 bool SnapshotRuns::take(const SnapshotStep& step, const SnapshotRun& run) {
@@ -125,17 +140,18 @@ bool SnapshotRuns::take(const SnapshotStep& step, const SnapshotRun& run) {
       (step.held ? taken.figures.cpu_held : taken.figures.cpu) = part_of(run, cpu_of);
       break;
   }
-  taken.has_child = taken.has_child || run.figure("child") != 0;
+  taken.has_child = taken.has_child || run.metrics.child != 0;
   // One that only a child can see is checked where no time is measured.
-  taken.checked_elements = std::max(taken.checked_elements, run.figure("checked_elements"));
-  taken.takes_snapshot =
-      taken.takes_snapshot || run.figure("takes_snapshot") != 0 || run.figure("checked_elements") > 0;
+  taken.checked_elements = std::max(taken.checked_elements, run.metrics.checked_elements);
+  taken.takes_snapshot = taken.takes_snapshot || run.metrics.takes_snapshot != 0 || run.metrics.checked_elements > 0;
   return taken.status == Status::kOk;
 }
 
 Measured<double> SnapshotRuns::slowdown(std::size_t allocator, std::size_t alternative) const {
   const std::string& baseline = plan_.alternatives[alternative].baseline;
-  const auto median = [](const Taken& taken) { return of_time(taken.timing, "begin_ns", "end_ns").median; };
+  const auto median = [](const Taken& taken) {
+    return of_time(taken.timing, &RunMetrics::begin_ns, &RunMetrics::end_ns).median;
+  };
   for (std::size_t i = 0; i < plan_.alternatives.size(); ++i) {
     const Taken& none = at(allocator, i);
     if (plan_.alternatives[i].name != baseline || none.status != Status::kOk) continue;
@@ -152,13 +168,13 @@ Figures SnapshotRuns::figures(std::size_t allocator, std::size_t alternative) co
   constexpr const char* kNoSnapshot = "it takes no snapshot";
   Figures figures = taken.figures;
   figures.has_child = child;
-  figures.writers_wall_ns = of_time(timing, "begin_ns", "end_ns");
+  figures.writers_wall_ns = of_time(timing, &RunMetrics::begin_ns, &RunMetrics::end_ns);
   figures.slowdown = slowdown(allocator, alternative);
-  figures.writers_user_ns = of_figure(timing, "writers_user_ns");
-  figures.writers_system_ns = of_figure(timing, "writers_system_ns");
-  figures.stopped_ns = of_time(timing, "stopped_ns", "released_ns");
-  figures.snapshot_ns =
-      measured_if<Quantiles>(taken.takes_snapshot, kNoSnapshot, of_time(timing, "stopped_ns", "complete_ns"));
+  figures.writers_user_ns = of_metric(timing, &RunMetrics::writers_user_ns);
+  figures.writers_system_ns = of_metric(timing, &RunMetrics::writers_system_ns);
+  figures.stopped_ns = of_time(timing, &RunMetrics::stopped_ns, &RunMetrics::released_ns);
+  figures.snapshot_ns = measured_if<Quantiles>(taken.takes_snapshot, kNoSnapshot,
+                                               of_time(timing, &RunMetrics::stopped_ns, &RunMetrics::complete_ns));
   figures.checked_elements = measured_if<std::int64_t>(
       taken.checked_elements != 0, taken.takes_snapshot ? "the run that checks it was not made" : kNoSnapshot,
       taken.checked_elements);
@@ -167,6 +183,13 @@ Figures SnapshotRuns::figures(std::size_t allocator, std::size_t alternative) co
   figures.after_end = measured_if<AfterEnd>(child, kNoChild, after_end_of(taken.held_timing));
   figures.faults_held = measured_if(child, kNoChild, taken.figures.faults_held);
   figures.cpu_held = measured_if(child, kNoChild, taken.figures.cpu_held);
+  figures.child_end_ns =
+      measured_if<Quantiles>(child, "it has no child", of_time(timing, &RunMetrics::stopped_ns, &RunMetrics::gone_ns));
+  const auto first = std::count_if(timing.begin(), timing.end(),
+                                   [](const SnapshotRun& run) { return run.metrics.complete_ns < run.metrics.end_ns; });
+  figures.copy_done_first_runs =
+      measured_if<std::uint64_t>(taken.takes_snapshot, kNoSnapshot, static_cast<std::uint64_t>(first));
+  figures.placed = placed_of(timing.back().metrics);
   return figures;
 }
 
@@ -189,8 +212,7 @@ Result SnapshotRuns::result_of(std::size_t allocator, std::size_t alternative) c
   if (result.ok()) {
     static_cast<Figures&>(result) = figures(allocator, alternative);
   } else {
-    const NotAvailable na{fmt::format("{}: {}", status_name(result.status), reason)};
-    static_cast<Figures&>(result) = {na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na};
+    static_cast<Figures&>(result) = no_figures(fmt::format("{}: {}", status_name(result.status), reason));
   }
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,7 +11,8 @@
 #include "base/fields.h"
 #include "base/statistics.h"
 #include "observe/fault.h"
-#include "snapshot/session.h"
+#include "observe/kernel_functions.h"
+#include "snapshot/run.h"
 
 namespace zerotax::snapshot {
 
@@ -19,6 +21,8 @@ namespace zerotax::snapshot {
 
 /// Why there is nothing of a run that was not made.
 inline constexpr const char* kNotRun = "interrupted before it was run";
+/// Why there is nothing of a row of a sweep that was begun, or not even that.
+inline constexpr const char* kNotFinished = "interrupted before it was finished";
 
 struct Counts : ClassCounts {};
 
@@ -63,22 +67,8 @@ struct Faults {
   Timeline timeline;
 };
 
-/// Kernel time by what it is spent on (kernel_sections.h).
-struct Sections {
-  std::uint64_t copy = 0;
-  std::uint64_t zero = 0;
-  std::uint64_t allocate = 0;
-  std::uint64_t free = 0;
-  std::uint64_t tlb = 0;
-  std::uint64_t split = 0;
-  std::uint64_t fault = 0;
-  std::uint64_t fork = 0;
-  std::uint64_t unmap = 0;
-  std::uint64_t userfaultfd = 0;
-  std::uint64_t lock = 0;
-  std::uint64_t wait = 0;
-  std::uint64_t other = 0;
-};
+/// Nanoseconds of kernel time by what they were spent on.
+struct Sections : std::array<std::uint64_t, kKernelWorks> {};
 
 struct CpuPart {
   std::uint64_t samples = 0;
@@ -127,6 +117,17 @@ struct AfterEnd {
   Measured<HelperFigures> helper;
 };
 
+/// Shares of the pages that lie on the first and on the second NUMA node.
+struct NodeShares {
+  double first = 0;
+  double second = 0;
+};
+
+struct Placed {
+  Measured<NodeShares> array;
+  Measured<NodeShares> destination;
+};
+
 /// The figures of a result; each is n/a if the result's status is not ok.
 struct Figures {
   Measured<bool> has_child;
@@ -145,7 +146,13 @@ struct Figures {
   Measured<Cpu> cpu;
   Measured<Cpu> cpu_held;
   Measured<CpuTime> cpu_time;
+  // Of a sweep's rows alone.
+  Measured<Quantiles> child_end_ns;
+  Measured<std::uint64_t> copy_done_first_runs;
+  Measured<Placed> placed;
 };
+
+Figures no_figures(const std::string& why);
 
 /// What the figure shows of a result: the verdict's.
 struct Mark {
@@ -250,16 +257,55 @@ struct Snapshot : Verdict, DocumentHead {
   [[nodiscard]] std::vector<std::string> allocators() const;
 };
 
+// The fields below are the keys of results/schema/snapshot_sweep.schema.json, which describes them.
+
+enum class IsItCopying { kNo, kUntilEnd, kAfterEnd };
+enum class DoneFirst { kAlways, kSometimes, kNever };
+
+struct SweepVerdict {
+  Measured<IsItCopying> is_it_copying;
+  Measured<DoneFirst> copy_done_first;
+  std::string sentence;
+};
+
+struct SweptRow : Result {
+  SnapshotParameters at;
+  Measured<SweepVerdict> verdict{};
+};
+
+struct SweptAxes : SweepAxes {
+  Measured<std::vector<std::string>> placement;
+};
+
+struct Sweep : DocumentHead {
+  std::string state;
+  Json allocator;
+  unsigned repeat = 1;
+  SweptAxes axes;
+  std::vector<SweptRow> rows;
+  OrNull<std::string> loss;        ///< the rows whose faults are not all there: the verdict's
+  Measured<std::string> sentence;  ///< the verdict's
+};
+
+/// One run of a plan.
+struct SnapshotStep {
+  std::size_t allocator;
+  std::size_t alternative;
+  SnapshotPass pass;
+  bool held;  ///< the writers were held until the child had ended
+};
+
 /// Takes the runs of `zerotax snapshot`: one result for each allocator and alternative.
 class SnapshotRuns {
  public:
   explicit SnapshotRuns(const SnapshotPlan& plan);
 
-  /// As TakeSnapshot: a failed run ends its allocator and alternative.
+  /// Returns whether more of this allocator and alternative are needed: a failed run ends them.
   bool take(const SnapshotStep& step, const SnapshotRun& run);
 
   /// All but the verdict and the environment.
   [[nodiscard]] Snapshot result(bool complete) const;
+  [[nodiscard]] Result result_of(std::size_t allocator, std::size_t alternative) const;
 
  private:
   struct Taken {
@@ -278,15 +324,21 @@ class SnapshotRuns {
   }
   [[nodiscard]] Measured<double> slowdown(std::size_t allocator, std::size_t alternative) const;
   [[nodiscard]] Figures figures(std::size_t allocator, std::size_t alternative) const;
-  [[nodiscard]] Result result_of(std::size_t allocator, std::size_t alternative) const;
 
   SnapshotPlan plan_;
   std::vector<Taken> taken_;
 };
 
-/// Of runs, of which there must be some: what the program printed under a name, and the time between two of these.
-Quantiles of_figure(const std::vector<SnapshotRun>& runs, const char* name);
-Quantiles of_time(const std::vector<SnapshotRun>& runs, const char* earlier, const char* later);
+/// Carries a plan out, alternatives interleaved, nothing beside them: the timing runs first, then one of each other
+/// pass. Those with a child have some timing runs held, too, and are run twice by faults and by samples, the second
+/// time held. A pass that this machine does not permit has the status kNotWatched. All but the verdict and the
+/// environment.
+Snapshot run_snapshots(const SnapshotPlan& plan);
+
+/// Takes a snapshot for each row, one row after the other: the timing runs, one for CPU time over time, one for faults.
+/// Of rows that were not finished when a signal asked for an end, nothing is kept. All but the verdict and the
+/// environment.
+Sweep run_sweep(const SweepAxes& axes, const std::vector<SnapshotPlan>& rows);
 
 /// The faults of a run, from the instant of the snapshot to the writers' end: the parent's on the array before and
 /// after the child's end (or that of the copying threads), over time, elsewhere, and the child's; beside the kernel's
@@ -315,10 +367,13 @@ std::vector<Advice> advice_of(const Snapshot& snapshot);
 /// The warning about counts of faults that are too low; `lost`: whose, with what was lost. Null if nothing was.
 OrNull<std::string> loss_text(const std::vector<std::string>& lost);
 
-/// The table for the terminal: a row per alternative, at most 80 columns, and what was not ok.
-std::string snapshot_table(const Snapshot& snapshot);
+/// The verdict on a row: is the kernel copying, and is the copy done before the writers are?
+Measured<SweepVerdict> sweep_verdict(const SweptRow& row);
 
-/// The answers: is the kernel copying, what helps, and how to avoid it.
-std::string snapshot_answers(const Snapshot& snapshot);
+/// A row's alternative, sizes, threads and placement, in words.
+std::string sweep_title(const SweptRow& row);
+
+/// Adds, or replaces, the verdict of each row, and that on all.
+void add_sweep_verdict(Sweep& sweep);
 
 }  // namespace zerotax::snapshot

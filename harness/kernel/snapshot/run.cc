@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 
 #include "base/error.h"
+#include "files/shared_file.h"
 #include "observe/fault_tracer.h"
 #include "observe/profile_recorder.h"
 #include "os/child.h"
@@ -24,37 +25,18 @@ namespace {
 constexpr std::size_t kLargeBuffer = std::size_t{64} << 20;  ///< for each CPU
 constexpr unsigned kHz = 1999;                               // does not divide the timer's rate
 
-/// Returns whether the program said how it ended.
-bool add_lines(const std::string& output, SnapshotRun& run) {
-  bool has_status = false;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    const auto equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string key = line.substr(0, equals);
-    const std::string value = line.substr(equals + 1);
-    if (key == "status") {
-      run.status = status_of(value);
-      has_status = true;
-    } else if (key == "reason") {
-      run.reason = value;
-    } else if (key == "cpu") {
-      CpuInterval now;
-      std::istringstream(value) >> now.end_ns >> now.user_ns >> now.system_ns >> now.child_user_ns >>
-          now.child_system_ns;
-      run.cpu_time.push_back(now);
-    } else {
-      run.figures[key] = std::strtoll(value.c_str(), nullptr, 10);
-    }
-  }
-  return has_status;
-}
-
-void check_contents(SnapshotRun& run) {
-  if (!run.has("wrong_elements") || run.figure("wrong_elements") == 0) return;
+/// Takes what the program wrote. Returns whether it came to its end.
+bool take_block(const RunBlock& block, SnapshotRun& run) {
+  if (block.end == RunBlock::End::kNone) return false;
+  run.metrics = block.metrics;
+  run.cpu_time.assign(&block.cpu[0], &block.cpu[std::min(block.cpu_samples, RunBlock::kMostSamples)]);
+  run.status = block.end == RunBlock::End::kDone ? Status::kOk : Status::kSkipped;
+  if (run.status == Status::kSkipped) run.reason = &block.reason[0];
+  if (block.metrics.wrong_elements == 0) return true;
   run.status = Status::kWrong;
   run.reason = fmt::format("{} of {} elements differ from the instant of the snapshot, the first is {}",
-                           run.figure("wrong_elements"), run.figure("checked_elements"), run.figure("first_wrong"));
+                           run.metrics.wrong_elements, run.metrics.checked_elements, run.metrics.first_wrong);
+  return true;
 }
 
 ChildCommand command_of(const std::string& alternative, const SnapshotParameters& parameters, SnapshotPass pass) {
@@ -150,11 +132,6 @@ Status status_of(const std::string& word) {
   throw std::invalid_argument("unknown status " + word);
 }
 
-std::int64_t SnapshotRun::figure(const std::string& name) const {
-  const auto found = figures.find(name);
-  return found == figures.end() ? 0 : found->second;
-}
-
 SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library, const std::string& alternative,
                          const SnapshotParameters& parameters, SnapshotPass pass, std::chrono::milliseconds timeout,
                          const std::function<bool()>& stop) {
@@ -163,10 +140,14 @@ SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library,
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (!library.empty()) command.environment.emplace_back("LD_PRELOAD", library);
   use_own_libraries(command, library);
+  const SharedFile file("zerotax-snapshot", sizeof(RunBlock));
+  command.arguments.push_back(fmt::format("result={}", file.fd()));
+  command.inherited_fd = file.fd();
   SnapshotRun run;
   const ChildResult child = run_watched(command, pass, stop, run);
   const ChildVerdict verdict = judge(child, timeout);
-  const bool has_status = add_lines(child.output, run);
+  RunBlock block{};
+  const bool written = ::pread(file.fd(), &block, sizeof block, 0) == static_cast<ssize_t>(sizeof block);
   const Status status = status_of(verdict.status);
   if (status == Status::kCrashed || status == Status::kFailed) {
     throw_if_limited(child, fmt::format("{}: {}", alternative, verdict.reason));
@@ -174,11 +155,10 @@ SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library,
   if (status != Status::kOk) {
     run.status = status;
     run.reason = verdict.reason;
-  } else if (!has_status) {
+  } else if (!written || !take_block(block, run)) {
     run.status = Status::kFailed;
-    run.reason = "it printed no results: " + last_line(child.errors);
+    run.reason = "it left no results: " + last_line(child.errors);
   }
-  if (run.ok()) check_contents(run);
   return run;
 }
 

@@ -1,14 +1,15 @@
-#include "snapshot/session.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <chrono>
 
 #include "base/error.h"
+#include "base/units.h"
+#include "os/numa_nodes.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/probe_identity.h"
+#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -54,53 +55,125 @@ struct Pair {
   bool has_child = false;
 };
 
-}  // namespace
-
-unsigned SnapshotPlan::sizes() const {
-  unsigned most = 0;
-  for (const SnapshotAlternative& alternative : alternatives) most = std::max(most, parameters_of(alternative).sizes);
-  return most;
+Item item_of(std::string label, std::uint64_t memory_bytes, double seconds, const std::function<void()>& measure) {
+  Item item;
+  item.label = std::move(label);
+  item.memory_bytes = memory_bytes;
+  item.seconds = seconds;
+  item.measure = [measure](const Say&) { measure(); };
+  return item;
 }
 
-bool run_snapshots(const SnapshotPlan& plan, const TakeSnapshot& take) {
+/// One run, with `library` preloaded unless it is empty.
+SnapshotRun run_step(const SnapshotPlan& plan, const SnapshotStep& step, const std::string& library) {
+  const SnapshotAlternative& alternative = plan.alternatives[step.alternative];
+  SnapshotParameters parameters = plan.parameters_of(alternative);
+  if (step.held) parameters.hold = 1;
+  const auto timeout =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));
+  try {
+    return run_snapshot(plan.allocators[step.allocator], library, alternative.name, parameters, step.pass, timeout,
+                        stop_requested);
+  } catch (const MachineError& failure) {
+    SnapshotRun run;
+    run.status = Status::kNotWatched;
+    run.reason = failure.what();
+    return run;
+  }
+}
+
+SweptRow empty_row(const SnapshotPlan& plan) {
+  SweptRow row;
+  static_cast<Figures&>(row) = no_figures(kNotFinished);
+  row.alternative = plan.alternatives.front().name;
+  row.reason = kNotFinished;
+  row.at = plan.parameters_of(plan.alternatives.front());
+  return row;
+}
+
+/// All runs of a row. Throws Stop.
+SweptRow measured_row(const SnapshotPlan& plan, const std::string& library) {
+  SnapshotRuns runs(plan);
+  const auto once = [&](SnapshotPass pass) {
+    end_if_stopped();
+    const SnapshotStep step{0, 0, pass, false};
+    SnapshotRun run = run_step(plan, step, library);
+    // A row counts only if it was timed and checked.
+    const bool checks = pass == SnapshotPass::kMemory;
+    const bool needed = checks || pass == SnapshotPass::kTiming;
+    if ((needed && run.status == Status::kNotWatched) || (checks && run.status == Status::kTimeout)) {
+      run.status = Status::kFailed;
+    }
+    return runs.take(step, run);
+  };
+  bool further = true;
+  for (unsigned i = 0; i < plan.repeat && further; ++i) further = once(SnapshotPass::kTiming);
+  // Where only its child sees the snapshot, it compares it where no time is measured.
+  const Result timed = runs.result_of(0, 0);
+  if (further && timed.snapshot_ns && !timed.checked_elements) further = once(SnapshotPass::kMemory);
+  if (further && once(SnapshotPass::kCpuTime)) once(SnapshotPass::kFaults);
+  SweptRow row = empty_row(plan);
+  static_cast<Result&>(row) = runs.result_of(0, 0);
+  return row;
+}
+
+}  // namespace
+
+Snapshot run_snapshots(const SnapshotPlan& plan) {
   std::vector<std::string> libraries;
   for (const Allocator& allocator : plan.allocators) libraries.push_back(library_to_preload(allocator).value_or(""));
   const std::size_t columns = plan.alternatives.size();
   std::vector<Pair> pairs(plan.allocators.size() * columns);
   const std::vector<Round> all = rounds(plan.repeat);
-  const auto timeout =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(plan.timeout_s));
-  const auto measure = [&](const SnapshotStep& step) {
-    SnapshotParameters parameters = plan.parameters_of(plan.alternatives[step.alternative]);
-    if (step.held) parameters.hold = 1;
-    try {
-      return run_snapshot(plan.allocators[step.allocator], libraries[step.allocator],
-                          plan.alternatives[step.alternative].name, parameters, step.pass, timeout, stop_requested);
-    } catch (const MachineError& failure) {
-      SnapshotRun run;
-      run.status = Status::kNotWatched;
-      run.reason = failure.what();
-      return run;
-    }
-  };
+  SnapshotRuns runs(plan);
   Experiment experiment("measuring snapshots", {0, true, {}});
   const auto turns = static_cast<unsigned>(all.size());
-  return experiment.run(in_rounds(turns, pairs.size(), Rounds::kForward, [&](unsigned turn, std::size_t i) {
+  const auto item = [&](unsigned turn, std::size_t i) {
     const SnapshotStep step{i / columns, i % columns, all[turn].pass, all[turn].held};
-    Item item;
-    item.label = fmt::format("{} of {} under {}", name_of(all[turn]), plan.alternatives[step.alternative].name,
-                             plan.allocators[step.allocator].name);
-    item.memory_bytes = plan.sizes() * plan.parameters.array_bytes;
-    item.measure = [&, step, i](const Say&) {
+    const auto measure = [&, step, i] {
       Pair& pair = pairs[i];
       if (!pair.wanted || (step.held && !pair.has_child)) return;
-      const SnapshotRun run = measure(step);
+      const SnapshotRun run = run_step(plan, step, libraries[step.allocator]);
       end_if_stopped();
-      pair.has_child = pair.has_child || run.figure("child") != 0;
-      pair.wanted = take(step, run);
+      pair.has_child = pair.has_child || run.metrics.child != 0;
+      pair.wanted = runs.take(step, run);
     };
-    return item;
-  }));
+    return item_of(fmt::format("{} of {} under {}", name_of(all[turn]), plan.alternatives[step.alternative].name,
+                               plan.allocators[step.allocator].name),
+                   plan.sizes() * plan.parameters.array_bytes, 1, measure);
+  };
+  return runs.result(experiment.run(in_rounds(turns, pairs.size(), Rounds::kForward, item)));
+}
+
+Sweep run_sweep(const SweepAxes& axes, const std::vector<SnapshotPlan>& rows) {
+  const Allocator& allocator = rows.front().allocators.front();
+  Sweep sweep;
+  sweep.schema = "zerotax.snapshot_sweep/1";
+  sweep.zerotax_version = ZEROTAX_VERSION;
+  sweep.allocator = allocator_json(allocator);
+  sweep.repeat = rows.front().repeat;
+  static_cast<SweepAxes&>(sweep.axes) = axes;
+  sweep.axes.placement = NotAvailable{"this machine has one NUMA node"};
+  if (numa_nodes().size() > 1) sweep.axes.placement = axes.placement;
+  const std::string library = library_to_preload(allocator).value_or("");
+  std::vector<Item> items;
+  sweep.rows.reserve(rows.size());
+  for (const SnapshotPlan& plan : rows) {
+    SweptRow& row = sweep.rows.emplace_back(empty_row(plan));
+    const SnapshotParameters& at = row.at;
+    items.push_back(item_of(fmt::format("{}, {} of {}, {} and {}", row.alternative, format_size(at.batch_bytes),
+                                        format_size(at.array_bytes), format_counted(at.writers, "writer"),
+                                        format_counted(at.checkpointers, "checkpointer")),
+                            at.sizes * at.array_bytes, static_cast<double>(at.array_bytes) * (1.0 + at.passes),
+                            [&plan, &library, &row] {
+                              SweptRow measured = measured_row(plan, library);
+                              end_if_stopped();
+                              row = std::move(measured);
+                            }));
+  }
+  Experiment experiment("sweeping", {0, true, {}});
+  sweep.state = experiment.run(items) ? "complete" : "interrupted";
+  return sweep;
 }
 
 }  // namespace zerotax::snapshot

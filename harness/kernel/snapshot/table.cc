@@ -1,13 +1,13 @@
-#include "base/table.h"
+#include "snapshot/table.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "base/size.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -111,6 +111,35 @@ std::string head(const Snapshot& snapshot) {
   return wrap(fmt::format("{} Medians of {}.", text, format_counted(parameters.repeat, "run")), "", "");
 }
 
+/// With a second line of headings.
+Table rows_table() {
+  Table table({{"", Unit::kText, 16},
+               {"", Unit::kBytes, 8},
+               {"", Unit::kBytes, 7},
+               {"wri-", Unit::kText, 4, "n/a", {}, 1, kRight},
+               {"co-", Unit::kText, 3, "n/a", {}, 1, kRight},
+               {"writers", Unit::kNs, 8, "-"},
+               {"copied", Unit::kNs, 8, "-"},
+               {"copied", Unit::kText, 7, "-", {}, 1, kRight},
+               {"is it", Unit::kText, 11, "n/a", {}, 1, kRight}});
+  table.add({"alternative", "array", "batch", "ters", "py", "need", "after", "first", "copying?"});
+  return table;
+}
+
+Cell copying_cell(const SweptRow& row) {
+  if (!row.ok()) return status_name(row.status);
+  const Measured<IsItCopying>& copying = row.verdict->is_it_copying;
+  if (!copying) return Cell::not_available();
+  return *copying == IsItCopying::kNo ? "no" : *copying == IsItCopying::kUntilEnd ? "till end" : "after it";
+}
+
+void add_swept_row(Table& table, const SweptRow& row) {
+  const Measured<std::uint64_t>& first = row.copy_done_first_runs;
+  table.add({row.alternative, row.at.array_bytes, row.at.batch_bytes, std::to_string(row.at.writers),
+             std::to_string(row.at.checkpointers), median(row.writers_wall_ns), median(row.snapshot_ns),
+             first ? Cell(fmt::format("{}/{}", *first, row.runs)) : Cell::not_available(), copying_cell(row)});
+}
+
 }  // namespace
 
 std::string snapshot_table(const Snapshot& snapshot) {
@@ -130,6 +159,25 @@ std::string snapshot_table(const Snapshot& snapshot) {
     text += fmt::format("\n{}\n{}", allocator, table.text());
   }
   return text + after_table(snapshot) + (reasons.empty() ? "" : "\n" + reasons);
+}
+
+std::string sweep_table(const Sweep& sweep) {
+  Table table = rows_table();
+  std::string reasons;
+  std::string placement = "default";
+  for (const SweptRow& row : sweep.rows) {
+    // Too seldom to have a column.
+    if (row.at.placement != placement) {
+      placement = row.at.placement;
+      table.note(fmt::format("array and copy on NUMA nodes: {}", placement));
+    }
+    add_swept_row(table, row);
+    if (!row.reason) continue;
+    reasons += wrap(fmt::format("{}: {}: {}", sweep_title(row), status_name(row.status), *row.reason), "", "  ");
+  }
+  return table.text() + (reasons.empty() ? "" : "\n" + reasons) + "\n" +
+         wrap(sweep.sentence ? *sweep.sentence : sweep.sentence.why(), "", "") +
+         wrap("copied first: runs in which the copy was done before the writers were, of all.", "", "");
 }
 
 }  // namespace zerotax::snapshot

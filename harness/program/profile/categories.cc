@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 #include "base/units.h"
+#include "observe/kernel_functions.h"
 #include "observe/kernel_symbols.h"
 #include "profile/share.h"
 
@@ -61,12 +62,9 @@ std::string kernel_category(const Stack& stack) {
     return kUnknownKernel;
   static constexpr const char* kMapping[] = {"sys_mmap",   "sys_munmap",   "sys_madvise",    "sys_brk",
                                              "sys_mremap", "sys_mprotect", "ksys_mmap_pgoff"};
-  static constexpr const char* kFaults[] = {"exc_page_fault", "do_mem_abort", "handle_mm_fault"};
   for (std::size_t i = stack.size(); i-- > 0 && stack[i].module == kKernelModule;) {
     const Frame& frame = stack[i];
-    for (const char* fault : kFaults) {
-      if (contains(frame.function, fault)) return "page faults";
-    }
+    if (kernel_work_of(std::string_view(frame.function)) == kFaultWork) return "page faults";
     for (const char* call : kMapping) {
       if (contains(frame.function, call)) return "mapping calls";
     }

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "snapshot/cpu_time.h"
+#include "snapshot/table.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -11,11 +11,10 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 SnapshotRun run_of_20_ms() {
   SnapshotRun run;
   run.status = Status::kOk;
-  run.figures = {{"child", 9},
-                 {"begin_ns", 100},
-                 {"stopped_ns", 100},
-                 {"gone_ns", 100 + 10 * kMillisecond},
-                 {"end_ns", 100 + 20 * kMillisecond}};
+  run.metrics.child = 9;
+  run.metrics.begin_ns = run.metrics.stopped_ns = 100;
+  run.metrics.gone_ns = 100 + 10 * kMillisecond;
+  run.metrics.end_ns = 100 + 20 * kMillisecond;
   run.cpu_time = {{100, 50, 60, 0, 0},
                   {100 + 10 * kMillisecond, 50, 60 + 20 * kMillisecond, 10 * kMillisecond, 0},
                   {100 + 20 * kMillisecond, 50 + 10 * kMillisecond, 60 + 20 * kMillisecond, 10 * kMillisecond, 0}};
@@ -65,6 +64,56 @@ TEST(CpuTimePlot, StacksKernelBelowUserModeInCpus) {
             "0 %    |..........\n"
             "        S         E        W\n"
             "# kernel, . user mode; S snapshot, E the child's end, W the writers' end\n");
+}
+
+/// A stack of the program with these kernel functions on top, outermost first.
+Stack stack(const std::vector<std::string>& kernel) {
+  Stack made{{"fork-snapshot", ""}, {"write_page", "fork-snapshot"}};
+  for (const std::string& function : kernel) made.push_back({function, "kernel"});
+  return made;
+}
+
+Stack fault(std::vector<std::string> inner) {
+  std::vector<std::string> all{"asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "handle_mm_fault"};
+  all.insert(all.end(), inner.begin(), inner.end());
+  return stack(all);
+}
+
+SnapshotSample sample(std::uint64_t time_ns, pid_t pid, const Stack& of) { return {time_ns, pid, of}; }
+
+SnapshotRun samples_of(std::vector<SnapshotSample> samples) {
+  SnapshotRun run;
+  run.status = Status::kOk;
+  run.hz = 1000;
+  run.sees_kernel = true;
+  run.metrics.pid = 7;
+  run.metrics.window_begin_ns = 100;
+  run.metrics.window_end_ns = 400;
+  run.metrics.gone_ns = 200;
+  run.samples = std::move(samples);
+  return run;
+}
+
+TEST(CpuSamples, IsOfTheParentInTheWindowBeforeAndAfterTheChildsEnd) {
+  const Stack copying = fault({"copy_mc_fragile"});
+  const Cpu cpu = *cpu_of(samples_of({sample(99, 7, copying), sample(100, 7, copying), sample(150, 8, copying),
+                                      sample(199, 7, stack({})), sample(200, 7, fault({})), sample(401, 7, copying)}));
+  EXPECT_EQ(cpu.before_end.samples, 2U);
+  EXPECT_EQ(cpu.before_end.user_ns, 1'000'000U);
+  EXPECT_EQ(*cpu.before_end.kernel_ns, 1'000'000U);
+  EXPECT_EQ(cpu.before_end.sections_ns->at(kCopyWork), 1'000'000U);
+  EXPECT_EQ(cpu.after_end.samples, 1U);
+  EXPECT_EQ(cpu.after_end.sections_ns->at(kCopyWork), 0U);
+  EXPECT_EQ(cpu.after_end.sections_ns->at(kFaultWork), 1'000'000U);
+}
+
+TEST(CpuSamples, OfAKernelThatIsNotSeenIsNotAvailable) {
+  SnapshotRun run = samples_of({sample(150, 7, stack({}))});
+  run.sees_kernel = false;
+  const Cpu cpu = *cpu_of(run);
+  EXPECT_EQ(cpu.before_end.user_ns, 1'000'000U);
+  EXPECT_FALSE(cpu.before_end.kernel_ns);
+  EXPECT_FALSE(cpu.after_end.sections_ns);
 }
 
 }  // namespace

@@ -14,13 +14,13 @@ SnapshotRun run_of(std::vector<SnapshotFault> faults, std::uint64_t window_ms = 
   SnapshotRun run;
   run.status = Status::kOk;
   run.every_fault = true;
-  run.figures = {{"pid", kParent},
-                 {"array_begin", 0x10000},
-                 {"array_end", 0x20000},
-                 {"window_begin_ns", kBegin},
-                 {"window_end_ns", kBegin + window_ms * kMs},
-                 {"gone_ns", kBegin + 50 * kMs},
-                 {"window_faults", 4}};
+  run.metrics.pid = kParent;
+  run.metrics.array_begin = 0x10000;
+  run.metrics.array_end = 0x20000;
+  run.metrics.window_begin_ns = kBegin;
+  run.metrics.window_end_ns = static_cast<std::int64_t>(kBegin + window_ms * kMs);
+  run.metrics.gone_ns = kBegin + 50 * kMs;
+  run.metrics.window_faults = 4;
   run.faults = std::move(faults);
   return run;
 }
@@ -65,8 +65,8 @@ TEST(SnapshotFaults, OfTheHelperThreadAreNotTheWriters) {
   run.faults[1].tid = 11;
   EXPECT_EQ(faults_of(run)->after_end.reuses, 2U);
   EXPECT_FALSE(faults_of(run)->helper);
-  run.figures["helper_tid"] = 11;
-  run.figures["helper_bulk_faults"] = 3;
+  run.metrics.helper_tid = 11;
+  run.metrics.helper_bulk_faults = 3;
   const Faults faults = *faults_of(run);
   EXPECT_EQ(faults.after_end.reuses, 1U);
   EXPECT_EQ(faults.helper->reuses, 1U);
@@ -94,7 +94,7 @@ TEST(SnapshotFaults, ALongTimelineHasLongerParts) {
 TEST(SnapshotFaults, WithoutAChildNoPageIsSaidToBeExclusive) {
   SnapshotRun run = run_of({});
   EXPECT_FALSE(faults_of(run)->exclusive_pages);
-  run.figures["exclusive_pages"] = 16;
+  run.metrics.exclusive_pages = 16;
   EXPECT_EQ(faults_of(run)->exclusive_pages, 16);
 }
 

@@ -2,7 +2,7 @@
 
 #include "os/processor.h"
 #include "small_pages.h"
-#include "snapshot/result.h"
+#include "snapshot/table.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -18,14 +18,22 @@ SnapshotPlan plan_of(const std::vector<std::string>& alternatives) {
   return plan;
 }
 
-SnapshotRun run_of(std::int64_t wall_ns, std::map<std::string, std::int64_t> more = {}) {
+/// Metrics of a run beside its times.
+using Metrics = std::vector<std::pair<std::int64_t RunMetrics::*, std::int64_t>>;
+
+SnapshotRun run_of(std::int64_t wall_ns, const Metrics& more = {}) {
   SnapshotRun run;
   run.status = Status::kOk;
   run.every_fault = true;
   run.hz = 1000;
-  run.figures = {{"begin_ns", 1000},    {"end_ns", 1000 + wall_ns}, {"stopped_ns", 1100},     {"released_ns", 1110},
-                 {"complete_ns", 1150}, {"writers_user_ns", 3},     {"writers_system_ns", 4}, {"told_by_sharing", 1}};
-  run.figures.merge(more);
+  RunMetrics& of = run.metrics;
+  of.begin_ns = 1000;
+  of.end_ns = 1000 + wall_ns;
+  of.stopped_ns = 1100;
+  of.released_ns = 1110;
+  of.complete_ns = 1150;
+  of.told_by_sharing = 1;
+  for (const auto& [metric, value] : more) of.*metric = value;
   return run;
 }
 
@@ -48,7 +56,8 @@ TEST(SnapshotRuns, GivesMediansAndTheSlowdownAgainstNone) {
   SnapshotRuns runs(plan_of({"none", "fork"}));
   for (const std::int64_t wall : {100, 200, 150}) EXPECT_TRUE(runs.take({0, 0, Pass::kTiming, false}, run_of(wall)));
   for (const std::int64_t wall : {700, 600, 900}) {
-    EXPECT_TRUE(runs.take({0, 1, Pass::kTiming, false}, run_of(wall, {{"child", 9}, {"checked_elements", 8}})));
+    EXPECT_TRUE(runs.take({0, 1, Pass::kTiming, false},
+                          run_of(wall, {{&RunMetrics::child, 9}, {&RunMetrics::checked_elements, 8}})));
   }
   const Result none = result_of(runs);
   const Result fork = result_of(runs, 1);
@@ -66,10 +75,12 @@ TEST(SnapshotRuns, GivesMediansAndTheSlowdownAgainstNone) {
 
 TEST(SnapshotRuns, HeldRunsGiveWhatIsLeftAfterTheChildsEnd) {
   SnapshotRuns runs(plan_of({"fork"}));
-  runs.take({0, 0, Pass::kTiming, false}, run_of(100, {{"child", 9}, {"checked_elements", 8}}));
+  runs.take({0, 0, Pass::kTiming, false}, run_of(100, {{&RunMetrics::child, 9}, {&RunMetrics::checked_elements, 8}}));
   EXPECT_EQ(result_of(runs).after_end.why(), "interrupted before it was run");
-  runs.take({0, 0, Pass::kTiming, true},
-            run_of(900, {{"child", 9}, {"checked_elements", 8}, {"resumed_faults", 256}, {"resumed_system_ns", 70}}));
+  runs.take({0, 0, Pass::kTiming, true}, run_of(900, {{&RunMetrics::child, 9},
+                                                      {&RunMetrics::checked_elements, 8},
+                                                      {&RunMetrics::resumed_faults, 256},
+                                                      {&RunMetrics::resumed_system_ns, 70}}));
   const Result fork = result_of(runs);
   EXPECT_EQ(fork.writers_wall_ns->median, 100) << "held times are no times of the alternative";
   EXPECT_EQ(fork.after_end->writers_faults.median, 256);
@@ -79,9 +90,13 @@ TEST(SnapshotRuns, HeldRunsGiveWhatIsLeftAfterTheChildsEnd) {
 
 TEST(SnapshotRuns, AHelperHasItsOwnFigures) {
   SnapshotRuns runs(plan_of({"fork_populate"}));
-  const std::map<std::string, std::int64_t> helper{
-      {"child", 9},           {"checked_elements", 8}, {"helper_tid", 11},      {"helper_begin_ns", 100},
-      {"helper_end_ns", 150}, {"helper_faults", 256},  {"helper_system_ns", 40}};
+  const Metrics helper{{&RunMetrics::child, 9},
+                       {&RunMetrics::checked_elements, 8},
+                       {&RunMetrics::helper_tid, 11},
+                       {&RunMetrics::helper_begin_ns, 100},
+                       {&RunMetrics::helper_end_ns, 150},
+                       {&RunMetrics::helper_faults, 256},
+                       {&RunMetrics::helper_system_ns, 40}};
   runs.take({0, 0, Pass::kTiming, false}, run_of(100, helper));
   runs.take({0, 0, Pass::kTiming, true}, run_of(100, helper));
   const AfterEnd after = *result_of(runs).after_end;
@@ -128,8 +143,7 @@ TEST(SnapshotRuns, WhatWasNotReachedIsSkipped) {
 TEST(SnapshotRuns, FaultsThatAnOrdinaryUserCannotTellApartAreNotAvailable) {
   if (!kHasFaultTracepoints) GTEST_SKIP() << "root cannot tell them apart either";
   SnapshotRuns runs(plan_of({"uffd_wp"}));
-  SnapshotRun run = run_of(100, {{"told_by_sharing", 0}});
-  run.figures["told_by_sharing"] = 0;
+  SnapshotRun run = run_of(100, {{&RunMetrics::told_by_sharing, 0}});
   run.every_fault = false;
   runs.take({0, 0, Pass::kTiming, false}, run_of(100));
   runs.take({0, 0, Pass::kFaults, false}, run);
@@ -139,21 +153,21 @@ TEST(SnapshotRuns, FaultsThatAnOrdinaryUserCannotTellApartAreNotAvailable) {
 TEST(SnapshotRuns, MemoryWithoutAnonymousPssIsNotAvailable) {
   SnapshotRuns runs(plan_of({"fork"}));
   runs.take({0, 0, Pass::kTiming, false}, run_of(100));
-  runs.take({0, 0, Pass::kMemory, false}, run_of(100, {{"first_bytes", 0}, {"peak_bytes", 5}}));
+  runs.take({0, 0, Pass::kMemory, false}, run_of(100, {{&RunMetrics::first_bytes, 0}, {&RunMetrics::peak_bytes, 5}}));
   EXPECT_FALSE(result_of(runs).memory);
 }
 
 /// A run of the faults pass with that many copies before the child's end, and the rest after it.
 SnapshotRun faults_of(std::size_t copies, std::size_t late_copies, std::size_t late_reuses) {
-  SnapshotRun run = run_of(100, {{"child", 9},
-                                 {"pid", 7},
-                                 {"array_begin", 0},
-                                 {"array_end", 1 << 20},
-                                 {"window_begin_ns", 100},
-                                 {"window_end_ns", 300},
-                                 {"gone_ns", 200},
-                                 {"checked_elements", 8},
-                                 {"exclusive_pages", 256}});
+  SnapshotRun run = run_of(100, {{&RunMetrics::child, 9},
+                                 {&RunMetrics::pid, 7},
+                                 {&RunMetrics::array_begin, 0},
+                                 {&RunMetrics::array_end, 1 << 20},
+                                 {&RunMetrics::window_begin_ns, 100},
+                                 {&RunMetrics::window_end_ns, 300},
+                                 {&RunMetrics::gone_ns, 200},
+                                 {&RunMetrics::checked_elements, 8},
+                                 {&RunMetrics::exclusive_pages, 256}});
   for (std::size_t i = 0; i < copies; ++i) run.faults.push_back({150, 0, 7, FaultClass::kCopy});
   for (std::size_t i = 0; i < late_copies; ++i) run.faults.push_back({250, 0, 7, FaultClass::kCopy});
   for (std::size_t i = 0; i < late_reuses; ++i) run.faults.push_back({250, 0, 7, FaultClass::kReuse});
@@ -163,7 +177,7 @@ SnapshotRun faults_of(std::size_t copies, std::size_t late_copies, std::size_t l
 /// One line.
 std::string answers_of(std::size_t held_copies) {
   SnapshotRuns runs(plan_of({"fork"}));
-  runs.take({0, 0, Pass::kTiming, false}, run_of(100, {{"child", 9}, {"checked_elements", 8}}));
+  runs.take({0, 0, Pass::kTiming, false}, run_of(100, {{&RunMetrics::child, 9}, {&RunMetrics::checked_elements, 8}}));
   runs.take({0, 0, Pass::kFaults, false}, faults_of(200, 0, 56));
   runs.take({0, 0, Pass::kFaults, true}, faults_of(0, held_copies, 256 - held_copies));
   std::string text = snapshot_answers(judged_runs(runs));

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "small_pages.h"
-#include "snapshot/sweep.h"
+#include "snapshot/result.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -47,28 +47,34 @@ TEST(SweepPlan, APlacementNeedsNodes) {
   EXPECT_EQ(parse_sweep({"usual"}, given(), 2).placement, (std::vector<std::string>{"same", "apart"}));
 }
 
+std::vector<SnapshotPlan> rows_of(const SweepAxes& axes, const std::vector<SnapshotAlternative>& alternatives) {
+  SnapshotPlan plan;
+  plan.alternatives = alternatives;
+  plan.parameters = plan.published = given();
+  plan.published.passes = 1;
+  return sweep_rows(axes, plan);
+}
+
 TEST(SweepPlan, RowsAreAllCombinationsAndThePublishedHaveTheirOwnPasses) {
   SweepAxes axes = parse_sweep({"writers=1,2", "batch=64KiB,128KiB"}, given(), 1);
-  SnapshotParameters published = given();
-  published.passes = 1;
   SnapshotAlternative own{"published", "", false};
   own.published = true;
-  const std::vector<SweptRow> rows = sweep_rows(axes, {{"fork", "", false}, own}, given(), published);
+  const std::vector<SnapshotPlan> rows = rows_of(axes, {{"fork", "", false}, own});
+  const auto at = [&](std::size_t row) { return rows[row].parameters_of(rows[row].alternatives.front()); };
   ASSERT_EQ(rows.size(), 8U);
-  EXPECT_EQ(rows[0].alternative, "fork");
-  EXPECT_EQ(rows[0].passes, 2U);
-  EXPECT_EQ(rows[1].alternative, "published");
-  EXPECT_EQ(rows[1].passes, 1U);
-  EXPECT_EQ(rows[2].writers, 2U);
-  EXPECT_EQ(rows[4].batch_bytes, 128 * kKiB);
+  EXPECT_EQ(rows[0].alternatives.front().name, "fork");
+  EXPECT_EQ(at(0).passes, 2U);
+  EXPECT_EQ(rows[1].alternatives.front().name, "published");
+  EXPECT_EQ(at(1).passes, 1U);
+  EXPECT_EQ(at(2).writers, 2U);
+  EXPECT_EQ(at(4).batch_bytes, 128 * kKiB);
 }
 
 TEST(SweepPlan, ABatchThatIsTooLargeMakesNoRowUnlessThereIsNoOther) {
   ONLY_WITH_SMALL_PAGES();
   const SweepAxes axes = parse_sweep({"size=64KiB,1MiB", "batch=4KiB,128KiB"}, given(), 1);
-  EXPECT_EQ(sweep_rows(axes, {{"fork", "", false}}, given(), given()).size(), 3U);
-  EXPECT_THROW(sweep_rows(parse_sweep({"batch=2MiB"}, given(), 1), {{"fork", "", false}}, given(), given()),
-               UsageError);
+  EXPECT_EQ(rows_of(axes, {{"fork", "", false}}).size(), 3U);
+  EXPECT_THROW(rows_of(parse_sweep({"batch=2MiB"}, given(), 1), {{"fork", "", false}}), UsageError);
 }
 
 Counts counts(std::uint64_t copies, std::uint64_t reuses) { return {{copies, reuses}}; }
@@ -78,7 +84,11 @@ SweptRow row(const Measured<std::uint64_t>& first_runs, const Counts& before, co
   made.status = Status::kOk;
   made.runs = 5;
   made.copy_done_first_runs = first_runs;
-  made.faults = SweptFaults{FaultMethod::kTracepoints, 0, before, after, 1000};
+  Faults faults;
+  faults.before_end = before;
+  faults.after_end = after;
+  faults.pages = 1000;
+  made.faults = faults;
   return made;
 }
 
@@ -125,10 +135,10 @@ TEST(SweepVerdict, NamesRowsWhoseFaultsWereLost) {
   EXPECT_FALSE(judged_sweep({whole}).loss);
   SweptRow incomplete = whole;
   incomplete.alternative = "fork";
-  incomplete.array_bytes = kMiB;
-  incomplete.batch_bytes = 64 * kKiB;
-  incomplete.checkpointers = 4;
-  incomplete.placement = "apart";
+  incomplete.at = given();
+  incomplete.at.writers = 1;
+  incomplete.at.checkpointers = 4;
+  incomplete.at.placement = "apart";
   (*incomplete.faults).lost = 12;
   EXPECT_EQ(*judged_sweep({whole, incomplete}).loss,
             "Counts of faults are too low, because events came faster than they could be read: fork, 1 MiB in batches "

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "snapshot/process/control.h"
-#include "snapshot/process/helper.h"
+#include "snapshot/process/job.h"
 
-namespace snapshot {
+namespace zerotax::snapshot {
+
+class Helper;
 
 /// The needs and properties of an alternative.
 struct Facts {
@@ -54,7 +55,7 @@ class Alternative {
   [[nodiscard]] virtual const Helper* helper() const { return nullptr; }
 };
 
-/// One static object of a Registration in alternatives/<name>.cc, and nothing else, adds an alternative.
+/// One static object of a Registration in a file of alternatives/, and nothing else, adds an alternative.
 enum class Kind {
   kPublic,     ///< measured where none is named
   kRemedy,     ///< measured on request: a remedy for the faults after the child's end
@@ -71,8 +72,11 @@ struct Registered {
   std::string of;  ///< empty: of none
 };
 
-/// All, by name.
-std::vector<Registered>& all_alternatives();
+/// In no order.
+inline std::vector<Registered>& all_alternatives() {
+  static std::vector<Registered> all;
+  return all;
+}
 
 template <typename Made>
 struct Registration {
@@ -83,7 +87,4 @@ struct Registration {
   }
 };
 
-/// Null if no alternative has that name.
-std::unique_ptr<Alternative> make_alternative(const std::string& name);
-
-}  // namespace snapshot
+}  // namespace zerotax::snapshot

@@ -13,8 +13,9 @@
 #include <stdexcept>
 
 #include "os/numa_nodes.h"
+#include "snapshot/process/placement.h"
 
-namespace snapshot {
+namespace zerotax::snapshot {
 namespace {
 
 // As a mask of the system calls.
@@ -38,15 +39,48 @@ void set_policy(int mode, const std::vector<unsigned>& nodes) {
   }
 }
 
-void set_policy_of(zerotax::AddressRange range, int mode, const std::vector<unsigned>& nodes) {
+void set_policy_of(AddressRange range, int mode, const std::vector<unsigned>& nodes) {
   const NodeMask mask = mask_of(nodes);
-  const zerotax::AddressRange pages = range.pages();
+  const AddressRange pages = range.pages();
   if (::syscall(SYS_mbind, pages.begin, pages.bytes(), mode, mask.data(), kMostNodes + 1, 0) != 0) fail("mbind");
+}
+
+/// Pages of a range that are in memory, and those of them on the first and on the second node.
+struct PageNodes {
+  std::int64_t seen = 0;
+  std::int64_t on_first = 0;
+  std::int64_t on_second = 0;
+};
+
+PageNodes nodes_of(AddressRange range) {
+  // Every page: at equal distances one would see what interleaving puts there, which is not what it does.
+  constexpr std::size_t kAtOnce = 16'384;
+  const AddressRange all = range.pages();
+  const std::vector<unsigned> known = numa_nodes();
+  PageNodes found;
+  std::vector<void*> pages;
+  std::vector<int> nodes;
+  for (std::uintptr_t at = all.begin; at < all.end;) {
+    pages.clear();
+    for (; at < all.end && pages.size() < kAtOnce; at += page_bytes()) {
+      pages.push_back(reinterpret_cast<void*>(at));  // NOLINT(performance-no-int-to-ptr)
+    }
+    nodes.assign(pages.size(), -1);
+    // Without nodes to move to, it only says where the pages are (move_pages(2)).
+    if (::syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, nodes.data(), 0) != 0) return found;
+    for (const int node : nodes) {
+      if (node < 0) continue;
+      ++found.seen;
+      if (static_cast<unsigned>(node) == known.front()) ++found.on_first;
+      if (known.size() > 1 && static_cast<unsigned>(node) == known[1]) ++found.on_second;
+    }
+  }
+  return found;
 }
 
 }  // namespace
 
-Placement::Placement(const std::string& name) : nodes_(zerotax::numa_nodes()) {
+Placement::Placement(const std::string& name) : nodes_(numa_nodes()) {
   static const std::map<std::string, Kind> kKinds{
       {"default", Kind::kDefault}, {"same", Kind::kSame}, {"apart", Kind::kApart}, {"interleaved", Kind::kInterleaved}};
   const auto found = kKinds.find(name);
@@ -71,34 +105,19 @@ void Placement::end() const {
   if (!is_default()) set_policy(MPOL_DEFAULT, {});
 }
 
-void Placement::bind(Block block, zerotax::AddressRange range) const {
+void Placement::bind(Block block, AddressRange range) const {
   if (!is_default()) set_policy_of(range, policy_of(block).mode, policy_of(block).nodes);
 }
 
-PageNodes nodes_of(zerotax::AddressRange range) {
-  // Every page: at equal distances one would see what interleaving puts there, which is not what it does.
-  constexpr std::size_t kAtOnce = 16'384;
-  const zerotax::AddressRange all = range.pages();
-  const std::vector<unsigned> known = zerotax::numa_nodes();
-  PageNodes found;
-  std::vector<void*> pages;
-  std::vector<int> nodes;
-  for (std::uintptr_t at = all.begin; at < all.end;) {
-    pages.clear();
-    for (; at < all.end && pages.size() < kAtOnce; at += zerotax::page_bytes()) {
-      pages.push_back(reinterpret_cast<void*>(at));  // NOLINT(performance-no-int-to-ptr)
-    }
-    nodes.assign(pages.size(), -1);
-    // Without nodes to move to, it only says where the pages are (move_pages(2)).
-    if (::syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, nodes.data(), 0) != 0) return found;
-    for (const int node : nodes) {
-      if (node < 0) continue;
-      ++found.looked_at;
-      if (static_cast<unsigned>(node) == known.front()) ++found.on_first;
-      if (known.size() > 1 && static_cast<unsigned>(node) == known[1]) ++found.on_second;
-    }
-  }
-  return found;
+void add_nodes(RunMetrics& metrics, AddressRange array, AddressRange destination) {
+  const PageNodes of_array = nodes_of(array);
+  metrics.array_pages_seen = of_array.seen;
+  metrics.array_on_first = of_array.on_first;
+  metrics.array_on_second = of_array.on_second;
+  const PageNodes of_destination = nodes_of(destination);
+  metrics.destination_pages_seen = of_destination.seen;
+  metrics.destination_on_first = of_destination.on_first;
+  metrics.destination_on_second = of_destination.on_second;
 }
 
-}  // namespace snapshot
+}  // namespace zerotax::snapshot

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "os/page.h"
+#include "snapshot/process/run_block.h"
 
-namespace snapshot {
+namespace zerotax::snapshot {
 
 /// On which NUMA nodes the array and the destination of the snapshot lie: "default" (the kernel's choice), "same" (both
 /// on the first node), "apart" (the destination on the second), "interleaved" (both page by page on all nodes). By
@@ -24,7 +25,7 @@ class Placement {
   /// All that the thread allocates from now on is such a block, until end(): then it is the kernel's choice again.
   void begin(Block block) const;
   void end() const;
-  void bind(Block block, zerotax::AddressRange range) const;
+  void bind(Block block, AddressRange range) const;
   [[nodiscard]] bool is_default() const { return kind_ == Kind::kDefault; }
 
  private:
@@ -39,12 +40,7 @@ class Placement {
   std::vector<unsigned> nodes_;
 };
 
-/// Where the pages of a range lie that are in memory.
-struct PageNodes {
-  std::uint64_t looked_at = 0;
-  std::uint64_t on_first = 0;   ///< the first node
-  std::uint64_t on_second = 0;  ///< the second
-};
-PageNodes nodes_of(zerotax::AddressRange range);
+/// Counts the pages of both that are in memory, by node.
+void add_nodes(RunMetrics& metrics, AddressRange array, AddressRange destination);
 
-}  // namespace snapshot
+}  // namespace zerotax::snapshot

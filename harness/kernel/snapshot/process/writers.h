@@ -6,10 +6,18 @@
 #include <thread>
 #include <vector>
 
-#include "os/thread_usage.h"
-#include "snapshot/process/control.h"
+#include "snapshot/process/job.h"
+#include "snapshot/process/run_block.h"
 
-namespace snapshot {
+namespace zerotax::snapshot {
+
+using Element = std::uint64_t;
+
+/// What an element holds after it was written `generation` times: of each element and generation another one, so that a
+/// copy that is late, torn or of another place is found.
+constexpr Element value(std::uint64_t index, std::uint64_t generation) {
+  return (generation + 1) * 0x9E3779B97F4A7C15 ^ index;
+}
 
 /// Where a writer stands: `page` and all behind it are still to be written in this pass.
 struct Position {
@@ -21,7 +29,8 @@ struct Position {
 /// benchmark that this case is of. In the middle of the first pass they stop for the snapshot, if they are to.
 class Writers {
  public:
-  Writers(const Job& job, bool stop);
+  /// Times, faults and CPU time of all of them go to `metrics`.
+  Writers(const Job& job, RunMetrics& metrics, bool stop);
   ~Writers() { join(); }
   Writers(const Writers&) = delete;
   Writers& operator=(const Writers&) = delete;
@@ -36,18 +45,13 @@ class Writers {
 
   /// Of each when they stood still.
   [[nodiscard]] const std::vector<Position>& positions() const { return positions_; }
-  [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }  ///< CLOCK_MONOTONIC
-  [[nodiscard]] std::int64_t end_ns() const { return end_ns_; }      ///< of the last one
-  [[nodiscard]] std::int64_t user_ns() const { return user_ns_; }    ///< CPU time of all together
-  [[nodiscard]] std::int64_t system_ns() const { return system_ns_; }
-  /// Of all together, from when each went on to its end.
-  [[nodiscard]] const zerotax::ThreadUsage& resumed() const { return resumed_; }
 
  private:
   void work(unsigned number);
   void stop(unsigned number, Position position);
 
   const Job& job_;
+  RunMetrics& metrics_;  // guarded by the mutex
   const bool stops_;
   std::vector<std::thread> threads_;
   std::vector<Position> positions_;
@@ -58,11 +62,12 @@ class Writers {
   unsigned stopped_ = 0;
   bool started_ = false;
   bool released_ = false;
-  std::int64_t begin_ns_ = 0;
-  std::int64_t end_ns_ = 0;
-  std::int64_t user_ns_ = 0;
-  std::int64_t system_ns_ = 0;
-  zerotax::ThreadUsage resumed_;
 };
 
-}  // namespace snapshot
+/// Fills the array with its first generation.
+void fill(const Job& job);
+
+/// Compares each element of the snapshot with its value when the writers stood there.
+void verify(const Job& job, const std::vector<Position>& positions, RunMetrics& metrics);
+
+}  // namespace zerotax::snapshot

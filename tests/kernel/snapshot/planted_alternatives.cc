@@ -1,0 +1,92 @@
+// Alternatives of fork-snapshot that go wrong, to see that it is found. A build without tests does not have them.
+#include <csignal>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "snapshot/process/alternative.h"
+#include "snapshot/process/copying.h"
+#include "snapshot/process/forked_child.h"
+
+namespace zerotax::snapshot {
+namespace {
+
+/// Copies while the writers write, and protects nothing.
+class PlantedLate final : public Alternative {
+ public:
+  void begin(Job& job) override {
+    checkpointers_.emplace(job, [&](Batch batch) {
+      // So that it is late whatever the scheduler does.
+      if (batch.offset + batch.bytes == job.array.bytes()) {
+        wait_until([&] { return job.control->writers_running == 0; });
+      }
+      copy_bytes(job, batch);
+    });
+  }
+  void finish(Job&) override { checkpointers_->join(); }
+
+ private:
+  std::optional<Checkpointers> checkpointers_;
+};
+
+class PlantedTorn final : public Alternative {
+ public:
+  /// One element of all is not as it was.
+  void begin(Job& job) override {
+    Checkpointers(job, [&](Batch batch) { copy_bytes(job, batch); }).join();
+    job.copy[job.array.bytes() / 2 + 3] ^= 1;
+  }
+};
+
+class PlantedCrash final : public Alternative {
+ public:
+  void begin(Job&) override { ::raise(SIGSEGV); }
+};
+
+class PlantedHang final : public Alternative {
+ public:
+  void finish(Job&) override {
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+};
+
+/// What an alternative needs may fail at any time, as fork may.
+class PlantedFailing final : public Alternative {
+ public:
+  void begin(Job&) override { throw std::runtime_error("it had to fail"); }
+};
+
+/// The child does not live to see its half.
+class PlantedKilled final : public ForkedChild {
+  void after_batch(const Job&, Batch) override { ::raise(SIGKILL); }
+};
+
+/// One byte of all is not as it was, and only the child can see it.
+class PlantedChildTorn final : public ForkedChild {
+  void copy(const Job& job, Batch batch) override {
+    copy_bytes(job, batch);
+    if (batch.offset == 0) job.copy[8] ^= 1;
+  }
+  void after_batch(const Job& job, Batch batch) override { unmap(job, batch); }
+  void before_exit(const Job& job) override { check_unseen(job); }
+};
+
+class PlantedSkipped final : public Alternative {
+ public:
+  [[nodiscard]] std::string why_not() const override { return "it never can"; }
+};
+
+constexpr auto kPlanted = Kind::kPlanted;
+const Registration<PlantedLate> late("planted_late", "wrong", {}, kPlanted);
+const Registration<PlantedTorn> torn("planted_torn", "wrong", {}, kPlanted);
+const Registration<PlantedCrash> crash("planted_crash", "crashes", {}, kPlanted);
+const Registration<PlantedHang> hang("planted_hang", "hangs", {}, kPlanted);
+const Registration<PlantedFailing> failing("planted_failing", "fails", {}, kPlanted);
+const Registration<PlantedKilled> killed("planted_killed", "its child is killed", {}, kPlanted);
+const Registration<PlantedChildTorn> child_torn(
+    "planted_child_torn", "wrong",
+    {.array_as_allocated = true, .destination = Facts::Destination::kZeroed, .begins_first = true}, kPlanted);
+const Registration<PlantedSkipped> skipped("planted_skipped", "cannot", {}, kPlanted);
+
+}  // namespace
+}  // namespace zerotax::snapshot
