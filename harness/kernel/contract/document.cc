@@ -1,11 +1,10 @@
-#include "contract/document.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/units.h"
+#include "contract/promise.h"
 #include "os/environment.h"
 
 namespace zerotax::contract {

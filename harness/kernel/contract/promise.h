@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/palette.h"
+#include "exchange/outcome.h"
 
 namespace zerotax::contract {
 
@@ -89,5 +91,38 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
 /// What `zerotax-contract --json` printed where this command does not run; a last line that was cut off is left out.
 /// Programs of broken promises are not run here. Throws UsageError if the file is something else.
 Results read_results(const std::string& path);
+
+/// What the command line asked for, and when.
+struct Request {
+  std::vector<std::string> command;
+  std::string started;
+  std::string read = {};  ///< the file that was read instead of testing
+};
+
+std::size_t count(const std::vector<Result>& results, Verdict verdict);
+
+/// Whether every result is "not testable here".
+bool is_nothing_tested(const std::vector<Result>& results);
+
+/// The object of "zerotax.contract/1" (results/schema/contract.schema.json).
+Json contract_json(const Results& results, const Request& request);
+
+/// "1 of 79 promises is broken."
+std::string verdict_sentence(const std::vector<Result>& results);
+
+/// For JUnit and the like: what is broken fails the command.
+exchange::OutcomeList contract_outcomes(const std::vector<Result>& results);
+
+/// A line for each promise, under its family; evidence and program below what is broken. At most 80 columns, but for
+/// programs.
+std::string contract_text(const std::vector<Result>& results, const Palette& palette = {});
+
+/// Every promise with its statement and who relies on it.
+std::string promises_text(const std::vector<Promise>& promises);
+
+/// Writes a bug report for each broken promise (harness/allocator/report/forms/promise.txt) into FOLDER/ID: report.md
+/// and reproducer.c. `subject` names the tested system, as in "QEMU 7.2, user mode". Returns the ids of the broken
+/// promises. Throws UsageError if the files cannot be written.
+std::vector<std::string> write_reports(const Results& results, const std::string& subject, const std::string& folder);
 
 }  // namespace zerotax::contract

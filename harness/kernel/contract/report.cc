@@ -1,11 +1,10 @@
-#include "contract/report.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 
 #include "base/markdown.h"
+#include "contract/promise.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"

@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
-#include "contract/document.h"
+#include "contract/promise.h"
 
 namespace zerotax::contract {
 namespace {

@@ -1,5 +1,3 @@
-#include "cow/lines.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "base/one_line.h"
 #include "base/size.h"
 #include "base/units.h"
+#include "cow/result.h"
 
 namespace zerotax::cow {
 namespace {

@@ -1,10 +1,13 @@
 #include "doctor/check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
+#include <sstream>
 #include <tuple>
 
-#include "doctor/settings.h"
+#include "os/cgroup.h"
 
 namespace zerotax::doctor {
 namespace {
@@ -20,6 +23,31 @@ Finding look_at(const Check& check, const Machine& machine) {
   } catch (const std::exception& failure) {
     return unknown(failure.what());
   }
+}
+
+std::string chosen_word(const std::string& line) {
+  const auto open = line.find('[');
+  const auto close = line.find(']', open);
+  return open == std::string::npos || close == std::string::npos ? line : line.substr(open + 1, close - open - 1);
+}
+
+void climb(const Machine& machine, const std::string& folder, std::string path, const std::string& name,
+           std::vector<CgroupFile>& found) {
+  if (path == "/") path.clear();
+  for (;;) {
+    const std::string file = fmt::format("{}{}/{}", folder, path, name);
+    if (const Reading line = machine.line(file)) found.push_back({file, *line.text});
+    if (path.empty()) return;
+    path.resize(std::min(path.rfind('/'), path.size()));
+  }
+}
+
+bool has_word(const std::string& list, const std::string& word) {
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (part == word) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -51,5 +79,36 @@ std::vector<Row> examine(const Machine& machine) {
 Finding not_asked() { return unknown("only the running kernel can tell, and these files are from another machine"); }
 
 Finding unknown(const std::string& why) { return {NotAvailable{why}, Weight::kUnknown, "", ""}; }
+
+Finding look_at(const Setting& setting, const Machine& machine) {
+  const Reading line = machine.line(setting.path);
+  if (!line) return unknown(fmt::format("{}: {}", setting.missing, line.why));
+  const std::string word = chosen_word(*line.text);
+  for (const Setting::Meaning& meaning : setting.meanings) {
+    if (word != meaning.value && std::string_view(meaning.value) != "*") continue;
+    return {std::string_view(meaning.state).empty() ? word : meaning.state, meaning.weight, meaning.effect,
+            meaning.remedy};
+  }
+  return {word, Weight::kNote, "zerotax does not know what this value means", ""};
+}
+
+std::vector<CgroupFile> cgroup_files(const Machine& machine, const std::string& controller, const std::string& name_v2,
+                                     const std::string& name_v1) {
+  std::vector<CgroupFile> found;
+  const Reading own = machine.text("/proc/self/cgroup");
+  if (!own) return found;
+  for (const auto& [controllers, path] : parse_cgroup_lines(*own.text)) {
+    if (controllers.empty() && !name_v2.empty()) {
+      // Beside version 1, version 2 is mounted one folder deeper.
+      for (const char* folder : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+        climb(machine, folder, path, name_v2, found);
+      }
+    } else if (has_word(controllers, controller) && !name_v1.empty()) {
+      climb(machine, "/sys/fs/cgroup/" + controllers, path, name_v1, found);
+      if (controllers != controller) climb(machine, "/sys/fs/cgroup/" + controller, path, name_v1, found);
+    }
+  }
+  return found;
+}
 
 }  // namespace zerotax::doctor

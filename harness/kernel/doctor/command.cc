@@ -6,7 +6,6 @@
 #include "cli/common_options.h"
 #include "cli/next_step.h"
 #include "cli/subcommand.h"
-#include "doctor/document.h"
 #include "doctor/table.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"

@@ -1,5 +1,3 @@
-#include "doctor/machine.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "doctor/check.h"
 
 namespace zerotax::doctor {
 namespace {

@@ -4,8 +4,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "base/measured.h"
 #include "base/palette.h"
 #include "doctor/check.h"
+#include "os/environment.h"
 
 namespace zerotax::doctor {
 
@@ -18,5 +21,8 @@ std::string doctor_text(const std::vector<Row>& rows, const Palette& palette = {
 /// What to do next, as a command to paste: the first remedy of what stops a run, else of what spoils it; a study if
 /// nothing does. Empty if what does has no remedy.
 std::string next_step(const std::vector<Row>& rows);
+
+/// The object of "zerotax.doctor/1" (results/schema/doctor.schema.json).
+Json doctor_json(const std::vector<Row>& rows, const Measured<Environment>& environment);
 
 }  // namespace zerotax::doctor

@@ -9,7 +9,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
-#include "fork/document.h"
+#include "fork/result.h"
 #include "fork/study.h"
 #include "os/environment.h"
 #include "os/print.h"

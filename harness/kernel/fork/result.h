@@ -7,7 +7,7 @@
 
 #include "base/document_head.h"
 #include "base/fields.h"
-#include "fork/agreement.h"
+#include "fork/model.h"
 #include "fork/study.h"
 
 namespace zerotax::fork {
@@ -208,5 +208,11 @@ void add_verdict(Fork& fork);
 /// The summary for the terminal: Table I of this machine beside the paper's, the model, the ways, what sharing page
 /// tables would save. At most 80 columns.
 std::string fork_text(const Fork& fork);
+
+/// The document "zerotax.fork/1" (results/schema/fork.schema.json).
+Json fork_json(const Fork& fork);
+
+/// From such a document, which keeps to its schema, of this version or an earlier one.
+Fork read_fork(const Json& json);
 
 }  // namespace zerotax::fork

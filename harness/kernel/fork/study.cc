@@ -13,7 +13,7 @@
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
-#include "fork/agreement.h"
+#include "fork/model.h"
 #include "observe/kernel_symbols.h"
 #include "os/kernel_sampler.h"
 #include "os/memory.h"

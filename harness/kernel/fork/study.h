@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fork/kernel_pages.h"
-#include "fork/phases.h"
+#include "fork/kernel_events.h"
 #include "fork/target.h"
 
 namespace zerotax::fork {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/size.h"
-#include "cow/lines.h"
+#include "cow/result.h"
 
 namespace zerotax::cow {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cow/document.h"
+#include "cow/result.h"
 #include "os/page.h"
 #include "round_trips.h"
 #include "small_pages.h"

@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "doctor/document.h"
 #include "doctor/table.h"
 #include "planted_machine.h"
 

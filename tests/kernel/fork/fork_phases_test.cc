@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "fork/phases.h"
+#include "fork/kernel_events.h"
 
 namespace zerotax::fork {
 namespace {

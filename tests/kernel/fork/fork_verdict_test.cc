@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "fork/agreement.h"
-#include "fork/document.h"
+#include "fork/model.h"
+#include "fork/result.h"
 #include "os/page.h"
 #include "round_trips.h"
 #include "small_pages.h"

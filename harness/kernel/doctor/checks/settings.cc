@@ -1,4 +1,4 @@
-#include "doctor/settings.h"
+#include "doctor/check.h"
 
 namespace zerotax::doctor {
 
