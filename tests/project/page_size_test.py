@@ -32,7 +32,7 @@ ALLOWED = {
     "harness/measuring/files/line_file.cc": {"std::array<char, 4096>": BUFFER},
     "harness/measuring/files/shared_file.cc": {"char buffer[4096]": BUFFER},
     "harness/kernel/fork/study.cc": {"{64, 256, 1024, 4096}": COUNT, "count == 4096": COUNT},
-    "harness/measuring/observe/fault_log.cc": {"kAtOnce = 4096": COUNT},
+    "harness/measuring/observe/fault_data.cc": {"kAtOnce = 4096": COUNT},
     "harness/foundation/os/address_space.cc": {"entries[4096]": BUFFER},
     "harness/foundation/os/child_watch.cc": {"char buffer[4096]": BUFFER},
     "harness/foundation/os/held_memory.cc": {"std::array<char, 4096>": BUFFER},

@@ -13,8 +13,8 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cow/result.h"
+#include "observe/file_reader.h"
 #include "observe/running_process.h"
-#include "observe/unread_files.h"
 #include "os/processor.h"
 
 namespace zerotax::cow {

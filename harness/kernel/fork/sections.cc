@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "observe/kernel_functions.h"
+#include "observe/kernel_symbols.h"
 
 namespace zerotax::fork {
 namespace {

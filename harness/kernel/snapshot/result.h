@@ -11,7 +11,7 @@
 #include "base/fields.h"
 #include "base/statistics.h"
 #include "observe/fault.h"
-#include "observe/kernel_functions.h"
+#include "observe/kernel_symbols.h"
 #include "snapshot/run.h"
 
 namespace zerotax::snapshot {

@@ -2,8 +2,10 @@
 
 #include <sys/types.h>
 
+#include <bitset>
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "observe/address_space.h"
@@ -106,6 +108,20 @@ struct FaultCounts : ClassCounts {
 
   void add(const Fault& fault, FaultClass kind, bool refill = false, std::uint64_t times = 1);
   void add(const FaultCounts& more);
+};
+
+/// Where the kernel gave a process a page of its own, zeroed or copied: where it zeroes one again, the memory went back
+/// in between. A lower bound of what comes back, for memory may return at another address.
+class FilledPages {
+ public:
+  /// Adds the pages from the one of this address on; `bytes`: of whole pages. True if the first of them was
+  /// there.
+  bool add(std::uint64_t address, std::uint64_t bytes);
+  void clear() { regions_.clear(); }
+
+ private:
+  static constexpr std::uint64_t kPages = 512;  ///< of a region: those of one page table of x86-64
+  std::unordered_map<std::uint64_t, std::bitset<kPages>> regions_;
 };
 
 }  // namespace zerotax

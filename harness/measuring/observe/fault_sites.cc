@@ -1,16 +1,133 @@
 #include "observe/fault_sites.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "base/names.h"
 #include "observe/kernel_symbols.h"
 
 namespace zerotax {
 namespace {
 
+/// Who unwinds also reads the kernel's buffers: of the time that passes one part in so many, beyond the first seconds,
+/// in which the program's files are opened.
+constexpr int kShare = 4;
+constexpr std::int64_t kFreeNs = 3'000'000'000;
+constexpr const char* kCLibrary[] = {"libc.so", "libc-2", "libc.musl", "libpthread", "ld-linux", "ld-musl"};
+
+/// By the name of its file: glibc's, of which some was in files of their own, or musl's.
+bool is_c_library(const std::string& path) {
+  const std::string name = file_name(path);
+  return std::any_of(std::begin(kCLibrary), std::end(kCLibrary),
+                     [&](const char* begin) { return name.starts_with(begin); });
+}
+
 constexpr const char* kKernel = "kernel";
 
 }  // namespace
+
+Unwinder::Mapping code_of(const Region& region) {
+  return {region.begin, region.end, region.file_offset, region.name, region.inode, "", region.device};
+}
+
+Unwinder& FaultScripts::unwinder(pid_t pid, const AddressSpace& space) {
+  auto& found = unwinders_[pid];
+  if (!found) {
+    found = std::make_shared<Unwinder>(static_cast<std::uint32_t>(pid));
+    for (const auto& [begin, region] : space.regions()) {
+      if (region.executable) found->map(code_of(region));
+    }
+  }
+  return *found;
+}
+
+void FaultScripts::apply(const FaultEvent& event, const AddressSpace& space) {
+  switch (event.kind) {
+    case FaultEvent::Kind::kStack:
+      taken_[event.tid] = {event.address, event.stack};
+      return;
+    case FaultEvent::Kind::kExec:
+      // While it runs, for what comes later may be applied after its end.
+      unwinders_[event.pid] =
+          std::make_shared<Unwinder>(static_cast<std::uint32_t>(event.pid), std::make_shared<PerfMap>(event.pid));
+      return;
+    case FaultEvent::Kind::kFork:
+      unwinders_.erase(event.pid);
+      // Its functions before the fork are named by its parent's map alone.
+      if (stacks_) unwinder(event.parent, space);
+      if (const auto parent = unwinders_.find(event.parent); parent != unwinders_.end())
+        unwinders_[event.pid] = parent->second;
+      return;
+    case FaultEvent::Kind::kMap: {
+      const auto found = unwinders_.find(event.pid);
+      if (found == unwinders_.end() || !event.executable) return;
+      if (found->second.use_count() > 1)
+        found->second = std::make_shared<Unwinder>(static_cast<std::uint32_t>(event.pid), *found->second);
+      found->second->map({event.begin, event.end, event.file_offset, event.name, event.inode, "", event.device});
+      return;
+    }
+    case FaultEvent::Kind::kExit:
+      note(event.pid, space);
+      unwinders_.erase(event.pid);
+      taken_.erase(event.pid);
+      return;
+    default:
+      return;
+  }
+}
+
+void FaultScripts::note(pid_t pid, const AddressSpace& space) {
+  const bool interprets = std::any_of(space.regions().begin(), space.regions().end(), [](const auto& each) {
+    return each.second.executable && !interpreter_of(each.second.name).name.empty();
+  });
+  if (interprets) unwinder(pid, space).note_scripts(names_);
+}
+
+std::optional<FaultCaller> FaultScripts::of(const Fault& fault, const Region* code, const AddressSpace& space) {
+  if (fault.in_kernel()) return std::nullopt;
+  if (code == nullptr || !code->has_file_code()) {
+    const PerfMapNames::Entry* entry = unwinder(fault.pid, space).scripts()->find(fault.instruction);
+    if (entry != nullptr) return FaultCaller{script_frame(entry->function), ""};
+  }
+  if (!stacks_) return std::nullopt;
+  return in_stack(fault, code != nullptr && is_c_library(code->name), unwinder(fault.pid, space));
+}
+
+std::optional<FaultCaller> FaultScripts::in_stack(const Fault& fault, bool in_c_library, Unwinder& unwinder) {
+  const auto found = taken_.find(fault.tid);
+  if (found == taken_.end() || found->second.address != fault.address) {
+    ++counts_.lost;
+    return std::nullopt;
+  }
+  const Taken taken = std::move(found->second);
+  taken_.erase(found);
+  ++counts_.taken;
+  PerfMap& scripts = *unwinder.scripts();
+  scripts.find(0);  // reads it on
+  if (scripts.empty() && !in_c_library) return std::nullopt;
+  if (spent_ns_ > kFreeNs + (monotonic_ns() - begin_ns_) / kShare) {
+    ++counts_.skipped;
+    return std::nullopt;
+  }
+  const std::int64_t begin = thread_cpu_ns();
+  PerfEvent sample;
+  sample.pid = static_cast<std::uint32_t>(fault.pid);
+  sample.tid = static_cast<std::uint32_t>(fault.tid);
+  sample.registers = taken.stack->registers;
+  sample.stack = std::move(taken.stack->stack);
+  sample.has_user = true;
+  const Stack stack = unwinder.frames(sample);
+  spent_ns_ += thread_cpu_ns() - begin;
+  const auto script = std::find_if(stack.rbegin(), stack.rend(),
+                                   [](const Frame& frame) { return frame.script != Frame::Script::kNone; });
+  if (script != stack.rend()) return FaultCaller{*script, ""};
+  const auto caller = std::find_if(stack.rbegin(), stack.rend(), [](const Frame& frame) {
+    return !frame.module.empty() && !is_c_library(frame.module);
+  });
+  if (!in_c_library || caller == stack.rend()) return std::nullopt;
+  return FaultCaller{*caller, stack.back().function};
+}
 
 void FaultSites::add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
                      const std::optional<FaultCaller>& caller, std::uint64_t times) {

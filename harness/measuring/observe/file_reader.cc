@@ -22,7 +22,6 @@
 #include "base/one_line.h"
 #include "base/printable.h"
 #include "base/wrap.h"
-#include "observe/unread_files.h"
 #include "os/child.h"
 #include "os/clock.h"
 #include "os/page.h"

@@ -141,4 +141,8 @@ class ReadClient {
 /// Whether a process is this one or its reader, which are no part of what is watched.
 bool is_own_process(pid_t pid);
 
+/// Lines for people about program files that could not be read, so that their functions have no names; empty if there
+/// are none.
+std::string unread_files_lines();
+
 }  // namespace zerotax

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "observe/memset_argument.h"
+#include "observe/sample_registers.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {

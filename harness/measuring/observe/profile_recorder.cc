@@ -10,7 +10,7 @@
 #include "base/printable.h"
 #include "observe/file_reader.h"
 #include "observe/foreign_program.h"
-#include "observe/in_call.h"
+#include "observe/sample_registers.h"
 #include "observe/time_order.h"
 #include "os/clock.h"
 #include "os/process_info.h"

@@ -17,7 +17,6 @@
 
 #include "observe/kernel_symbols.h"
 #include "observe/profile_data.h"
-#include "observe/thread_clock.h"
 #include "observe/unwinder.h"
 #include "observe/wall_sampler.h"
 #include "os/perf_sampler.h"

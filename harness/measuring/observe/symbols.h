@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "observe/script_function.h"
+#include "observe/perf_map.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 
@@ -60,5 +61,14 @@ NamedFrame frame_of_script(const ScriptFunction& script);
 
 /// "main (known.c:3)", "0x1234 (libx.so)": a frame in few words; without the place if `function_only`.
 std::string frame_label(const NamedFrame& frame, bool function_only);
+
+/// The name of a C library's memory function (memset, memcpy, …) whose code begins at an address of the library's file,
+/// or
+/// "". A stripped library has no symbols for the variants that it picks by the CPU (IFUNC); but this program uses the
+/// same file on the same CPU, and knows where its own calls go. Empty for any other file.
+std::string libc_function(const FileId& file, std::uint64_t file_address);
+
+/// All of those that are known of the file, by name, with their addresses in it.
+std::map<std::string, std::uint64_t> libc_functions(const FileId& file);
 
 }  // namespace zerotax

@@ -1,19 +1,52 @@
 #include "observe/unwinder.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "base/names.h"
 #include "base/printable.h"
-#include "observe/call_instruction.h"
 #include "observe/file_reader.h"
 #include "os/elf_file.h"
+#include "os/machine_code.h"
 #include "os/process_file.h"
 #include "os/processor.h"
 
 namespace zerotax {
 namespace {
+
+/// The kind of call before an address that a function may return to.
+enum class CallKind { kNone, kOfFunction, kByRegister };
+
+/// Reads the instruction that ends at `address`. `function`: where the function begins that is to be the one called.
+CallKind call_before(std::uint64_t address, std::uint64_t function,
+                     const std::function<bool(std::uint64_t address, void* to, std::size_t bytes)>& read) {
+  unsigned char code[kCallBytes];
+  if (address < sizeof code || !read(address - sizeof code, &code[0], sizeof code)) return CallKind::kNone;
+  const auto leads_there = [&](std::uint64_t slot) {
+    std::uint64_t target = 0;
+    return function != 0 && read(slot, &target, sizeof target) && target == function;
+  };
+  const CallTarget call = call_ending_at(address, &code[0]);
+  switch (call.kind) {
+    case CallTarget::Kind::kFunction: {
+      if (call.address == function && function != 0) return CallKind::kOfFunction;
+      unsigned char stub[kStubBytes];
+      if (!read(call.address, &stub[0], sizeof stub)) return CallKind::kNone;
+      const auto slot = slot_of_stub(call.address, &stub[0]);
+      return slot && leads_there(*slot) ? CallKind::kOfFunction : CallKind::kNone;
+    }
+    case CallTarget::Kind::kSlot:
+      return leads_there(call.address) ? CallKind::kOfFunction : CallKind::kNone;
+    case CallTarget::Kind::kRegister:
+      return CallKind::kByRegister;
+    case CallTarget::Kind::kNone:
+      break;
+  }
+  return CallKind::kNone;
+}
 
 constexpr std::size_t kMostCandidates = 32;
 /// Maximum number of files that are searched for a called function.

@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "base/printable.h"
 #include "observe/file_reader.h"
-#include "observe/libc_functions.h"
+#include "observe/symbols.h"
 #include "observe/unwinder.h"
 #include "os/processor.h"
 

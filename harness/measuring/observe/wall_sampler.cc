@@ -13,6 +13,10 @@
 namespace zerotax {
 namespace {
 
+ThreadTimes between(const ThreadTimes& first, const ThreadTimes& last) {
+  return {last.user_ns - first.user_ns, last.system_ns - first.system_ns, last.faults - first.faults};
+}
+
 constexpr std::uint64_t kForgetEvery = 1024;
 
 Stack unwound(pid_t process, pid_t thread, const ThreadLook& look, const std::vector<unsigned char>& memory,
@@ -41,6 +45,31 @@ Stack unwound(pid_t process, pid_t thread, const ThreadLook& look, const std::ve
 }
 
 }  // namespace
+
+void ThreadClock::begin(pid_t process) {
+  for (const pid_t thread : process_threads(process)) {
+    const auto times = thread_times(process, thread);
+    if (times) threads_[{static_cast<std::uint32_t>(process), static_cast<std::uint32_t>(thread)}] = {*times, *times};
+  }
+}
+
+void ThreadClock::look(pid_t process) {
+  for (const pid_t thread : process_threads(process)) {
+    const auto times = thread_times(process, thread);
+    if (times) threads_[{static_cast<std::uint32_t>(process), static_cast<std::uint32_t>(thread)}].last = *times;
+  }
+}
+
+ThreadTimes ThreadClock::used(const ThreadId& thread) const {
+  const auto found = threads_.find(thread);
+  return found == threads_.end() ? ThreadTimes{} : between(found->second.first, found->second.last);
+}
+
+std::map<ThreadClock::ThreadId, ThreadTimes> ThreadClock::used() const {
+  std::map<ThreadId, ThreadTimes> all;
+  for (const auto& [thread, watched] : threads_) all[thread] = between(watched.first, watched.last);
+  return all;
+}
 
 void map_process(pid_t process, Unwinder& unwinder) {
   for (const ProcessMapping& mapping : process_mappings(process)) {

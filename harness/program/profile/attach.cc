@@ -7,7 +7,6 @@
 #include "base/printable.h"
 #include "observe/foreign_program.h"
 #include "observe/running_process.h"
-#include "observe/tree_clock.h"
 #include "os/clock.h"
 #include "os/process_info.h"
 #include "os/utc.h"

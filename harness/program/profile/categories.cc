@@ -8,7 +8,6 @@
 
 #include "base/table.h"
 #include "base/units.h"
-#include "observe/kernel_functions.h"
 #include "observe/kernel_symbols.h"
 #include "profile/share.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/units.h"
 #include "base/wrap.h"
+#include "observe/file_reader.h"
 #include "observe/running_process.h"
-#include "observe/unread_files.h"
 #include "os/processor.h"
 #include "profile/call_tree.h"
 #include "profile/categories.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "observe/folded.h"
+#include "observe/flame_graph.h"
 #include "profile/result.h"
 
 namespace zerotax::profile {

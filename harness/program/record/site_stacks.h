@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "observe/folded.h"
+#include "observe/flame_graph.h"
 #include "record/result.h"
 
 namespace zerotax::record {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/wrap.h"
-#include "observe/kernel_event_type.h"
+#include "observe/kernel_event_log.h"
 
 namespace zerotax::trace {
 namespace {

@@ -1,8 +1,7 @@
-#include "observe/fault_budget.h"
-
 #include <gtest/gtest.h>
 
 #include "observe/fault_data.h"
+#include "observe/fault_tracer.h"
 
 namespace zerotax {
 namespace {

@@ -1,5 +1,3 @@
-#include "observe/fault_log.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "observe/fault_data.h"
 #include "small_pages.h"
 
 namespace zerotax {

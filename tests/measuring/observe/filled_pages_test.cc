@@ -1,7 +1,6 @@
-#include "observe/filled_pages.h"
-
 #include <gtest/gtest.h>
 
+#include "observe/fault.h"
 #include "os/page.h"
 
 namespace zerotax {

@@ -1,5 +1,3 @@
-#include "observe/kernel_event_type.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-#include "observe/kernel_functions.h"
-
 #include <gtest/gtest.h>
+
+#include "observe/kernel_symbols.h"
 
 namespace zerotax {
 namespace {

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "observe/file_reader.h"
-#include "observe/libc_functions.h"
+#include "observe/symbols.h"
 #include "os/processor.h"
 #include "registers.h"
 

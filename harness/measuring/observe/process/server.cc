@@ -1,17 +1,46 @@
 #include "observe/process/server.h"
 
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <libelf.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/names.h"
 #include "observe/file_reader_messages.h"
+#include "observe/process/debug_files.h"
+#include "observe/process/frame_information.h"
 #include "os/elf_file.h"
 
 namespace zerotax {
 namespace {
+
+/// Longer than any name that a C++ compiler makes. Names are cut to this length, so that an answer fits into a message.
+constexpr std::size_t kLongestName = 16 * 1024;
+
+int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
+
+constexpr Dwfl_Callbacks kMapped = {no_elf, find_debug_file, nullptr, nullptr};
+constexpr Dwfl_Callbacks kNotMapped = {no_elf, find_debug_file, dwfl_offline_section_address, nullptr};
+
+/// libdwfl unwinds by the rules of this file's machine, which is the watched process's machine, too. By default libdwfl
+/// would take one of the process's files, and a new mapping may replace that file.
+Elf* own_program() {
+  static Elf* const program = [] {
+    ::elf_version(EV_CURRENT);
+    return ::elf_begin(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), ELF_C_READ_MMAP, nullptr);
+  }();
+  return program;
+}
+
+std::string_view cut(std::string_view name) { return name.substr(0, kLongestName); }
 
 /// No library has more functions of one kind than this.
 constexpr std::size_t kMostFunctions = 256;
@@ -44,6 +73,202 @@ void functions(const ElfFile& file, MessageReader& in, MessageWriter& out) {
 }
 
 }  // namespace
+
+void prepare_unwinding() { own_program(); }
+
+ReadSession::~ReadSession() {
+  if (dwfl_ != nullptr) ::dwfl_end(dwfl_);
+}
+
+void ReadSession::begin(const Dwfl_Callbacks& callbacks) {
+  if (dwfl_ == nullptr) dwfl_ = ::dwfl_begin(&callbacks);
+}
+
+Dwfl_Module* ReadSession::module_at(std::uint64_t address) {
+  Dwfl_Module* module = dwfl_ != nullptr ? ::dwfl_addrmodule(dwfl_, address) : nullptr;
+  current_ = module != nullptr ? file_number(module) : 0;
+  return module;
+}
+
+void ReadSession::map(MessageReader& in, UniqueFd file, MessageWriter& out) {
+  const std::string name(in.text());
+  const std::string path(in.text());
+  const std::uint64_t where = in.number();
+  const std::uint64_t offset = in.number();
+  const std::optional<std::uint64_t> bias = ElfFile(UniqueFd(::dup(file.get()))).load_bias(where, offset);
+  begin(kMapped);
+  if (!bias) {
+    out.number(0);
+    return;
+  }
+  // If a file is reported twice, libdwfl takes the second for another file at the same place, and drops both.
+  if (!mapped_.emplace(current_.load(), *bias).second) {
+    out.number(1).number(*bias);
+    return;
+  }
+  ::dwfl_report_begin_add(dwfl_);
+  // By this path, libdwfl finds debug information beside the file. If libdwfl accepts the file, it also closes the
+  // file.
+  Dwfl_Module* module = ::dwfl_report_elf(dwfl_, name.c_str(), path.c_str(), file.get(), *bias, true);
+  if (module != nullptr) {
+    static_cast<void>(file.release());
+    set_file_number(module, current_);
+  }
+  ::dwfl_report_end(dwfl_, nullptr, nullptr);
+  out.number(module != nullptr ? 1 : 0).number(*bias);
+}
+
+void ReadSession::open(MessageReader& in, UniqueFd file, MessageWriter& out) {
+  const std::string path(in.text());
+  begin(kNotMapped);
+  ::dwfl_report_begin_add(dwfl_);
+  file_ = ::dwfl_report_offline(dwfl_, path.c_str(), path.c_str(), file.get());
+  if (file_ != nullptr) {
+    static_cast<void>(file.release());
+    set_file_number(file_, current_);
+  }
+  ::dwfl_report_end(dwfl_, nullptr, nullptr);
+  GElf_Addr bias = 0;
+  if (file_ == nullptr || ::dwfl_module_getelf(file_, &bias) == nullptr) {
+    file_ = nullptr;
+    out.number(0);
+    return;
+  }
+  bias_ = bias;
+  const unsigned char* bits = nullptr;
+  GElf_Addr where = 0;
+  const int length = ::dwfl_module_build_id(file_, &bits, &where);
+  out.number(1).text(length > 0 ? cut({reinterpret_cast<const char*>(bits), static_cast<std::size_t>(length)}) : "");
+}
+
+// There is one thread at a time: the thread of the sample. Its number is that of the process.
+pid_t ReadSession::next_thread(Dwfl* dwfl, void* argument, void** thread) {
+  if (*thread != nullptr) return 0;
+  *thread = argument;
+  return ::dwfl_pid(dwfl);
+}
+
+bool ReadSession::read_memory(Dwfl* /*dwfl*/, Dwarf_Addr address, Dwarf_Word* word, void* argument) {
+  const auto& session = *static_cast<ReadSession*>(argument);
+  const std::uint64_t begin = session.registers_[kStackPointer];
+  const std::size_t bytes = session.stack_.size();
+  if (bytes < sizeof *word || address < begin || address - begin > bytes - sizeof *word) return false;
+  std::memcpy(word, session.stack_.data() + (address - begin), sizeof *word);
+  return true;
+}
+
+bool ReadSession::set_registers(Dwfl_Thread* thread, void* argument) {
+  auto& session = *static_cast<ReadSession*>(argument);
+  ::dwfl_thread_state_register_pc(thread, session.registers_[kProgramCounter]);
+  for (int i = 0; i < static_cast<int>(session.registers_.size()); ++i) {
+    if ((session.known_ >> i & 1) == 0) continue;
+    if (!::dwfl_thread_state_registers(thread, i, 1, &session.registers_[static_cast<std::size_t>(i)])) return false;
+  }
+  return true;
+}
+
+int ReadSession::on_frame(Dwfl_Frame* frame, void* argument) {
+  auto& session = *static_cast<ReadSession*>(argument);
+  Dwarf_Addr address = 0;
+  bool exact = false;
+  if (!::dwfl_frame_pc(frame, &address, &exact)) return DWARF_CB_ABORT;
+  // If unwinding starts at a caller, the first frame is also a caller's.
+  const bool caller_given = exact && !session.exact_;
+  session.exact_ = true;
+  Frame found;
+  // A return address may belong to the next function; the byte before it belongs to the call.
+  found.address = exact ? address : address - 1;
+  found.exact = exact && !caller_given;
+  // The file of this address is read next, to find the caller.
+  found.in_file = session.module_at(found.address) != nullptr;
+  const auto keep = [&](int number) {
+    Dwarf_Word value = 0;
+    if (::dwfl_frame_reg(frame, static_cast<unsigned>(number), &value) != 0) return;
+    found.registers[static_cast<std::size_t>(number)] = value;
+    found.known |= std::uint64_t{1} << number;
+  };
+  if (!found.in_file) {
+    for (const int number : kKeptRegisters) keep(number);
+    keep(kStackPointer);
+  }
+  session.frames_.push_back(found);
+  return session.frames_.size() < kMostFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+void ReadSession::unwind(MessageReader& in, MessageWriter& out) {
+  for (std::uint64_t& each : registers_) each = in.number();
+  known_ = in.number();
+  exact_ = in.number() != 0;
+  stack_ = in.text();
+  frames_.clear();
+  static constexpr Dwfl_Thread_Callbacks kThreads = {next_thread,   nullptr, read_memory,
+                                                     set_registers, nullptr, nullptr};
+  begin(kMapped);
+  constexpr pid_t kProcess = 1;  // any number: libdwfl reads nothing from the process itself
+  if (!attached_) attached_ = ::dwfl_attach_state(dwfl_, own_program(), kProcess, &kThreads, this);
+  if (in.intact() && attached_) {
+    module_at(registers_[kProgramCounter]);
+    ::dwfl_getthread_frames(dwfl_, kProcess, on_frame, this);
+  }
+  stack_ = {};
+  out.number(frames_.size());
+  for (const Frame& each : frames_) {
+    out.number(each.address).number(each.exact ? 1 : 0).number(each.in_file ? 1 : 0);
+    if (each.in_file) continue;
+    out.number(each.known).number(each.registers[kStackPointer]);
+    for (const int number : kKeptRegisters) out.number(each.registers[static_cast<std::size_t>(number)]);
+  }
+}
+
+void ReadSession::name(MessageReader& in, MessageWriter& out) {
+  const std::uint64_t address = in.number();
+  Dwfl_Module* module = module_at(address);
+  GElf_Addr bias = 0;
+  const bool has_file = module != nullptr && ::dwfl_module_getelf(module, &bias) != nullptr;
+  GElf_Off offset = 0;
+  GElf_Sym entry{};
+  const char* symbol =
+      module != nullptr ? ::dwfl_module_addrinfo(module, address, &offset, &entry, nullptr, nullptr, nullptr) : nullptr;
+  if (symbol != nullptr && is_of_another(module, address, offset, entry)) symbol = nullptr;
+  out.number(module != nullptr ? 1 : 0).number(has_file ? 1 : 0).number(bias).number(symbol != nullptr ? 1 : 0);
+  if (symbol != nullptr) out.text(cut(demangled(symbol))).number(offset).number(entry.st_size);
+}
+
+void ReadSession::start(MessageReader& in, MessageWriter& out) {
+  const std::uint64_t address = in.number();
+  Dwfl_Module* module = module_at(address);
+  const CodeStart start = module != nullptr ? code_start(module, address) : CodeStart{};
+  out.number(start.in_file).number(start.in_memory);
+}
+
+void ReadSession::rule(MessageReader& in, MessageWriter& out) {
+  const std::uint64_t address = in.number();
+  const FrameRule rule = frame_rule(module_at(address), address);
+  out.number(rule.by_frame_pointer ? 1 : 0).number(rule.outermost ? 1 : 0);
+}
+
+void ReadSession::called(MessageReader& in, MessageWriter& out) {
+  const std::uint64_t address = in.number();
+  std::vector<std::uint64_t> files(in.count(sizeof(std::uint64_t)));
+  for (std::uint64_t& each : files) each = in.number();
+  const HiddenCalls::Target* target =
+      hidden_calls_.called_before([this](std::uint64_t at) { return module_at(at); }, address, files);
+  out.number(target != nullptr ? 1 : 0);
+  if (target != nullptr) out.text(target->name).text(cut(target->module)).number(target->address);
+}
+
+void ReadSession::place(MessageReader& in, MessageWriter& out) {
+  const GElf_Addr place = in.number() + bias_;
+  current_ = file_ != nullptr ? file_number(file_) : 0;
+  const char* name = file_ != nullptr ? ::dwfl_module_addrname(file_, place) : nullptr;
+  out.number(name != nullptr ? 1 : 0);
+  if (name != nullptr) out.text(cut(demangled(name)));
+  Dwfl_Line* found = file_ != nullptr ? ::dwfl_module_getsrc(file_, place) : nullptr;
+  int line = 0;
+  const char* source = found != nullptr ? ::dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr) : nullptr;
+  out.number(source != nullptr ? 1 : 0);
+  if (source != nullptr) out.text(cut(source)).number(static_cast<std::uint64_t>(line));
+}
 
 std::uint64_t size_of(int file) {
   struct stat status {};

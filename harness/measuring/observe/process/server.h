@@ -1,16 +1,79 @@
 #pragma once
 
+#include <elfutils/libdwfl.h>
+
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "observe/process/session.h"
+#include "observe/process/frame_information.h"
 #include "os/message.h"
+#include "os/processor.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
+
+/// Opens what unwinding needs besides the files. Call it while this process may still open files.
+void prepare_unwinding();
+
+/// The files of one process, at the places where they are mapped, or one file that is not mapped. elfutils' libdwfl
+/// does the unwinding and finds the names. Each function reads its arguments from a request, and adds its answer.
+class ReadSession {
+ public:
+  explicit ReadSession(std::atomic<std::uint32_t>& current) : current_(current) {}
+  ~ReadSession();
+  ReadSession(const ReadSession&) = delete;
+  ReadSession& operator=(const ReadSession&) = delete;
+
+  void map(MessageReader& in, UniqueFd file, MessageWriter& out);
+  void open(MessageReader& in, UniqueFd file, MessageWriter& out);
+  void unwind(MessageReader& in, MessageWriter& out);
+  void name(MessageReader& in, MessageWriter& out);
+  void start(MessageReader& in, MessageWriter& out);
+  void rule(MessageReader& in, MessageWriter& out);
+  void called(MessageReader& in, MessageWriter& out);
+  void place(MessageReader& in, MessageWriter& out);
+
+  std::uint64_t file_bytes = 0;  ///< of the session's open files
+
+ private:
+  struct Frame {
+    std::uint64_t address = 0;  ///< within an instruction: for a caller, one less than the return address
+    bool exact = false;
+    bool in_file = false;
+    std::uint64_t known = 0;  ///< which registers below are known: only preserved ones, and the stack pointer
+    Registers registers{};
+  };
+
+  void begin(const Dwfl_Callbacks& callbacks);
+  /// The module at an address; marks the module's file as the one that is being parsed.
+  Dwfl_Module* module_at(std::uint64_t address);
+
+  static pid_t next_thread(Dwfl* dwfl, void* argument, void** thread);
+  static bool read_memory(Dwfl* dwfl, Dwarf_Addr address, Dwarf_Word* word, void* argument);
+  static bool set_registers(Dwfl_Thread* thread, void* argument);
+  static int on_frame(Dwfl_Frame* frame, void* argument);
+
+  std::atomic<std::uint32_t>& current_;
+  Dwfl* dwfl_ = nullptr;
+  bool attached_ = false;
+  std::set<std::pair<std::uint32_t, std::uint64_t>> mapped_;  ///< numbers of files, and their load bias
+  HiddenCalls hidden_calls_;
+  // For the single file that is not mapped.
+  Dwfl_Module* file_ = nullptr;
+  std::uint64_t bias_ = 0;  ///< to be added to an address of the file
+  // For the stack that is being unwound.
+  Registers registers_{};
+  std::uint64_t known_ = 0;
+  bool exact_ = true;
+  std::string_view stack_;
+  std::vector<Frame> frames_;
+};
 
 /// Answers the requests of FileReader: the part of zerotax that parses foreign program files. It runs in a process of
 /// its own (main.cc), and in a fuzzer.

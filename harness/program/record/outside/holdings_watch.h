@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "observe/tree_clock.h"
+#include "observe/running_process.h"
 #include "os/process_info.h"
 #include "os/worker.h"
 

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "observe/foreign_program.h"
-#include "observe/libc_functions.h"
+#include "observe/symbols.h"
 #include "os/limits.h"
 #include "os/perf_refusal.h"
 #include "os/process_info.h"

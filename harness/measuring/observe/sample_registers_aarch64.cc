@@ -1,8 +1,15 @@
+#include <algorithm>
 #include <cstring>
 
-#include "observe/memset_argument.h"
+#include "observe/sample_registers.h"
 
 namespace zerotax {
+
+/// No register tells: the kernel's own functions do (arch/arm64/kernel/entry-common.c), where their names are known.
+bool is_in_call(const PerfEvent& sample, const Stack& stack) {
+  const auto is_entry = [](const Frame& frame) { return frame.module == "kernel" && frame.function == "el0_svc"; };
+  return !sample.kernel.empty() && std::any_of(stack.begin(), stack.end(), is_entry);
+}
 
 std::uint64_t left_by_memset(void* block, std::uint64_t value, std::size_t bytes) {
   void* (*volatile function)(void*, int, std::size_t) = std::memset;

@@ -1,8 +1,16 @@
 #include <cstring>
 
-#include "observe/memset_argument.h"
+#include "observe/sample_registers.h"
+#include "os/processor.h"
 
 namespace zerotax {
+
+/// The processor's instruction for a system call leaves the address behind it in rcx; an exception or interrupt leaves
+/// there what the program had.
+bool is_in_call(const PerfEvent& sample, const Stack& /*stack*/) {
+  constexpr std::size_t kRcx = 2;
+  return !sample.kernel.empty() && sample.has_user && sample.registers[kRcx] == sample.registers[kProgramCounter];
+}
 
 std::uint64_t left_by_memset(void* block, std::uint64_t value, std::size_t bytes) {
   void* (*volatile function)(void*, int, std::size_t) = std::memset;
