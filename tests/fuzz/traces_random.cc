@@ -22,7 +22,7 @@
 #include "trace/perfetto_document.h"
 #include "trace/result.h"
 
-// Events named like the kernel's, which the reader interprets (observe/kernel_log.cc).
+// Events named like the kernel's, which the reader interprets (observe/kernel_event_log.cc).
 ZEROTAX_EVENT(kernel_fuzzed_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address))
 ZEROTAX_EVENT(kernel_fuzzed_fork, (int32_t, pid), (int32_t, tid), (int32_t, child))
 ZEROTAX_EVENT(every_kind, (int8_t, small), (double, ratio), (uint16_t, triple, 3), (char, text, 7))

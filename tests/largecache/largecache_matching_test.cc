@@ -9,7 +9,7 @@
 
 #include "largecache/pagemap.h"
 #include "largecache_testing.h"
-#include "os/emulated_cpu.h"
+#include "os/processor.h"
 #include "zero_page.h"
 
 namespace zerotax::largecache {

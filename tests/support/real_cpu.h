@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/emulated_cpu.h"
+#include "os/processor.h"
 
 /// Leaves a test of times out where none is that of a real CPU.
 #define ONLY_ON_A_REAL_CPU() \

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "os/perf_scope.h"
+#include "os/perf_event.h"
 
 namespace zerotax::bpf {
 namespace {

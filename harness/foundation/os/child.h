@@ -1,6 +1,8 @@
 #pragma once
 
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -10,8 +12,30 @@
 #include <vector>
 
 #include "os/huge_pages.h"
+#include "os/unique_fd.h"
 
 namespace zerotax {
+
+/// Becomes readable once the process has ended. Empty where the kernel (before 5.3) or a filter refuses, and if there
+/// is no such process. pidfd_open(2).
+inline UniqueFd open_pidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+/// The signal that stopped a child of ours which has not been continued since, or 0. Leaves the state to be asked for
+/// again.
+int stopped_by(pid_t child);
+
+/// Whether a stopped process stopped itself: one of its threads stands at the end of a kill(2), tkill(2), tgkill(2) or
+/// rt_sigqueueinfo(2) by which it was stopped, as /proc/PID/task/*/syscall says. False where that cannot be read.
+bool stopped_itself(pid_t process);
+
+/// Takes what is in the pipe, of which the first 64 KiB are kept; closes it at its end.
+void drain(UniqueFd& fd, std::string& text);
+
+/// Waits for the end of a child, keeping the limits of its command and collecting what it says; kills it, with its
+/// group, where it passes one. Fills in `used`, and `end` and `code` if it was killed for a reason of ours. Does not
+/// reap.
+void watch_child(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, UniqueFd& out,
+                 UniqueFd& err, ChildResult& result);
 
 /// The entries of our environment, with variables added or replaced.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "os/emulated_cpu.h"
+#include "os/processor.h"
 
 namespace zerotax {
 

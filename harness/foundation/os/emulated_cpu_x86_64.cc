@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "os/emulated_cpu.h"
+#include "os/processor.h"
 
 namespace zerotax {
 

@@ -14,10 +14,10 @@
 
 #include "base/error.h"
 #include "os/limits.h"
-#include "os/page_allocations.h"
-#include "os/perf_refusal.h"
+#include "os/perf_event.h"
 #include "os/process_info.h"
 #include "os/processor.h"
+#include "os/trace_event.h"
 
 namespace zerotax {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "os/perf_event.h"
 #include "os/perf_streams.h"
 #include "os/trace_event.h"
-#include "os/user_stack.h"
 
 namespace zerotax {
 

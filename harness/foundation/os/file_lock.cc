@@ -1,5 +1,6 @@
 #include "os/file_lock.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/file.h>
@@ -9,7 +10,10 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <vector>
 
 #include "base/one_line.h"
 #include "os/process_info.h"
@@ -29,6 +33,39 @@ pid_t holder_in(const std::string& line, const struct stat& file) {
     return 0;
   }
   return inode == file.st_ino && makedev(major_number, minor_number) == file.st_dev ? pid : 0;
+}
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kPermissions = 07777;
+
+std::string lock_file(const std::string& folder) { return folder + "/lock"; }
+
+UniqueFd make_file(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
+/// The paths in a folder; nothing if the folder cannot be listed.
+std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::end(entry); entry.increment(failure)) {
+    paths.push_back(entry->path().string());
+  }
+  if (failure) return std::nullopt;
+  return paths;
+}
+
+/// The lock of a folder, taken; none if it has none or a living process holds it.
+UniqueFd lock_of_dead(const std::string& folder) {
+  UniqueFd lock(::open(lock_file(folder).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status {};
+  // Whoever held it may have removed the folder by now, and another one may have made one of that name.
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(lock.get(), &status) != 0 ||
+      !S_ISREG(status.st_mode) || status.st_nlink == 0) {
+    lock.reset();
+  }
+  return lock;
 }
 
 }  // namespace
@@ -54,6 +91,45 @@ std::string lock_holder(int fd) {
     return fmt::format("process {} ({}, since {})", pid, command, utc_text(facts->started_s));
   }
   return "another process";
+}
+
+UniqueFd lock_folder(const std::string& folder) {
+  const std::string path = folder + "/new";
+  UniqueFd lock = make_file(path);
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || ::rename(path.c_str(), lock_file(folder).c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(path.c_str());
+    lock.reset();
+    errno = reason;
+  }
+  return lock;
+}
+
+void remove_locked_folder(const std::string& folder) {
+  const std::string lock = lock_file(folder);
+  const auto entries = entries_of(folder);
+  // Listing needs a descriptor. A process that has used up its descriptors leaves the folder for the next sweep.
+  if (!entries) return;
+  std::error_code ignored;
+  for (const std::string& path : *entries) {
+    if (path != lock) fs::remove_all(path, ignored);
+  }
+  ::unlink(lock.c_str());
+  // What a killed command had started may still write here, or remove its own: what is left is for the next sweep.
+  if (::rmdir(folder.c_str()) != 0) make_file(lock);
+}
+
+void remove_dead_folders(const std::string& parent,
+                         const std::function<bool(const std::string& name, mode_t permissions)>& is_ours) {
+  for (const std::string& folder : entries_of(parent).value_or(std::vector<std::string>())) {
+    struct stat status {};
+    if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
+        !is_ours(fs::path(folder).filename().string(), status.st_mode & kPermissions)) {
+      continue;
+    }
+    const UniqueFd lock = lock_of_dead(folder);
+    if (lock) remove_locked_folder(folder);
+  }
 }
 
 }  // namespace zerotax

@@ -12,9 +12,9 @@
 
 #include "os/child.h"
 #include "os/clock.h"
-#include "os/pipe.h"
 #include "os/process_info.h"
 #include "os/stop.h"
+#include "os/unique_fd.h"
 
 namespace zerotax {
 namespace {

@@ -1,8 +1,19 @@
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <string>
 
 namespace zerotax {
+
+/// Throws UsageError if the current folder, where relative paths begin, was deleted.
+void require_working_folder();
+
+/// The same, if the path is relative: explains why nothing was found there.
+void require_folder_of(const std::filesystem::path& path);
+
+/// A path from the root folder on. Throws like require_working_folder, in place of std::filesystem's own error.
+std::filesystem::path absolute_path(const std::filesystem::path& path);
 
 /// More than any file that zerotax writes; what is larger is a mistake, and would only fill the memory.
 inline constexpr std::size_t kMostInputBytes = std::size_t{1} << 30;
@@ -14,5 +25,26 @@ bool is_there(const std::string& path);
 /// The whole of a regular file. Throws UsageError at once for anything else (a pipe, a device or a socket would block,
 /// or never end), for one that is larger than kMostInputBytes, and for one that cannot be read.
 std::string read_input_file(const std::string& path);
+
+/// A file's bytes, mapped to read; none if it is empty or cannot be read, and then `failure` is errno's value (0:
+/// empty).
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] const char* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] int failure() const { return failure_; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+  int failure_ = 0;
+};
 
 }  // namespace zerotax

@@ -1,14 +1,17 @@
 #include "os/load.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <stop_token>
 #include <string>
 
 #include "os/clock.h"
@@ -92,6 +95,20 @@ Load load_between(const LoadReading& start, const LoadReading& end, std::size_t 
                               average(start.load), average(end.load), cpus, cpus == 1 ? "" : "s",
                               others ? fmt::format("; other programs kept {:.2f} CPUs busy meanwhile", *others) : "");
   return load;
+}
+
+BusyCpus::BusyCpus(std::size_t threads) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (std::size_t i = 0; i < threads; ++i) {
+    threads_.emplace_back([](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+      }
+    });
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace zerotax

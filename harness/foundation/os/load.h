@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/json.h"
 #include "base/measured.h"
@@ -48,5 +50,15 @@ Load load_between(const LoadReading& start, const LoadReading& end, std::size_t 
 
 void to_json(Json& json, const Load& load);
 void from_json(const Json& json, Load& load);
+
+/// Keeps this machine busy while the object exists, by threads that only count. The threads take no signals.
+class BusyCpus {
+ public:
+  /// By default, two threads for each CPU that this process may use.
+  explicit BusyCpus(std::size_t threads = 2 * allowed_cpus());
+
+ private:
+  std::vector<std::jthread> threads_;
+};
 
 }  // namespace zerotax

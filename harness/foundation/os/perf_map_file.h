@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "os/file_rights.h"
+#include "os/regular_file.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {

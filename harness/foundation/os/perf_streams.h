@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "os/perf_buffer.h"
+#include "os/perf_event.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {

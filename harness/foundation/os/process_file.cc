@@ -7,9 +7,9 @@
 
 #include <optional>
 
-#include "os/file_rights.h"
 #include "os/kernel_version.h"
 #include "os/process_info.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 namespace {

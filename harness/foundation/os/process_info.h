@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <istream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -117,5 +118,21 @@ std::optional<std::uint64_t> process_minor_faults(pid_t pid);
 /// The CPU time of all its threads, those that have ended too, in nanoseconds; without its children. Nothing if it has
 /// ended. clock_getcpuclockid(3).
 std::optional<std::int64_t> process_cpu_ns(pid_t pid);
+
+/// What /proc/PID/smaps says of one mapping, in bytes.
+struct MappingMemory {
+  std::uint64_t begin = 0;
+  std::uint64_t mapped = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t anonymous = 0;
+  std::uint64_t huge = 0;  ///< of anonymous: in transparent huge pages
+  std::string name;        ///< path, [heap], [anon:…]; empty: anonymous
+};
+
+std::vector<MappingMemory> parse_smaps(std::istream& text);
+
+/// Nothing if the process is gone, or may not be looked at. The kernel walks the page tables for it, about 10 ms per
+/// GiB.
+std::optional<std::vector<MappingMemory>> read_smaps(pid_t pid);
 
 }  // namespace zerotax

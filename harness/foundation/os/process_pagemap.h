@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "os/page.h"
-#include "os/pagemap_entry.h"
+#include "os/pagemap.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {

@@ -1,14 +1,13 @@
 #pragma once
 
+// What differs between the processors that zerotax is built for, and is a number or a name. Code that differs is in a
+// file of each: NAME_x86_64.cc and NAME_aarch64.cc.
 #include <elf.h>
 #include <linux/audit.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-
-// What differs between the processors that zerotax is built for, and is a number or a name. Code that differs is in a
-// file of each: NAME_x86_64.cc and NAME_aarch64.cc.
 
 namespace zerotax {
 
@@ -90,5 +89,10 @@ inline constexpr std::size_t kRegisters = sizeof kRegisterBits / sizeof kRegiste
 
 /// The registers of user mode, in DWARF's order.
 using Registers = std::array<std::uint64_t, kRegisters>;
+
+/// Whether the CPU is emulated instruction by instruction (QEMU without KVM), so that no time that is measured here
+/// says anything about hardware. Known by the name of the hypervisor in CPUID's leaf 0x40000000 on x86-64, and by the
+/// maker of the processor on arm64.
+bool cpu_is_emulated();
 
 }  // namespace zerotax

@@ -5,7 +5,10 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "os/unique_fd.h"
 
@@ -56,5 +59,40 @@ FileId file_id(int fd);
 FileId file_id(const std::string& path);
 /// The identity of the file at a path below a root folder, following no links. The file is not opened.
 FileId file_id(int root, const std::string& path);
+
+/// The user with whose rights a process opens files.
+struct FileUser {
+  uid_t user = 0;
+  gid_t group = 0;
+};
+
+/// The user of a process, read from its status. The owner of /proc/PID does not serve, because it is root if a process
+/// hides its memory (prctl(2), PR_SET_DUMPABLE). Returns nothing if the process does not exist.
+std::optional<FileUser> file_user(pid_t pid);
+
+/// While this object lives, its thread opens files with another user's rights instead of root's. So a path that the
+/// user chose leads to no file that the user could not open. No effect unless we are root and the user is not.
+class FileRights {
+ public:
+  explicit FileRights(const FileUser& user);
+  ~FileRights();
+  FileRights(const FileRights&) = delete;
+  FileRights& operator=(const FileRights&) = delete;
+
+  /// False if the kernel refused the change: then no path that the user chose may be opened.
+  explicit operator bool() const { return limited_; }
+
+ private:
+  bool limited_ = true;
+  bool changed_ = false;
+  gid_t group_ = 0;
+  std::vector<gid_t> groups_;
+};
+
+/// Whether only this user, root, or the user who called sudo can have written a file. False if the file does not exist.
+bool is_of_trusted_user(const std::string& path);
+
+/// Writes all of it, in as many pieces as it takes. False, with errno, if that fails: some of it may be written then.
+bool write_all(int fd, std::string_view bytes);
 
 }  // namespace zerotax

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -35,5 +36,17 @@ class UniqueFd {
  private:
   int fd_ = -1;
 };
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+};
+
+/// A pipe, both ends close-on-exec; without descriptors, and errno set, if it cannot be made.
+inline Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(&ends[0], O_CLOEXEC) != 0) return {};
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
 
 }  // namespace zerotax

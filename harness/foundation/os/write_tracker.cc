@@ -13,7 +13,7 @@
 
 #include "os/kernel_version.h"
 #include "os/mappings.h"
-#include "os/pagemap_entry.h"
+#include "os/pagemap.h"
 
 namespace zerotax {
 namespace {

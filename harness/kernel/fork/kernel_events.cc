@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "os/held_memory.h"
 #include "os/kernel_events.h"
-#include "os/page_allocations.h"
-#include "os/page_tables.h"
+#include "os/trace_event.h"
 
 namespace zerotax::fork {
 namespace {

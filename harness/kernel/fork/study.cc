@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "fork/model.h"
 #include "observe/kernel_symbols.h"
-#include "os/kernel_sampler.h"
+#include "os/kernel_events.h"
 #include "os/memory.h"
 #include "run/experiment.h"
 

@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "files/shared_file.h"
 #include "os/page.h"
-#include "os/pipe.h"
 #include "os/process_info.h"
+#include "os/unique_fd.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
 

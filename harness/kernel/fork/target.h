@@ -11,7 +11,7 @@
 
 namespace zerotax::fork {
 
-/// The memory and other resources that the forking process gets beyond what it needs (fork/size_up.h).
+/// The memory and other resources that the forking process gets beyond what it needs (fork/process/main.cc).
 struct ForkTargetSize {
   std::uint64_t populated_bytes = 0;
   std::string kind = "private";  ///< one of private, huge, shared, dontfork

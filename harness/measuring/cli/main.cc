@@ -19,11 +19,11 @@
 #include "cli/leftover.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
+#include "os/input_file.h"
 #include "os/limits.h"
 #include "os/machine_trouble.h"
 #include "os/print.h"
-#include "os/standard_streams.h"
-#include "os/working_folder.h"
+#include "os/terminal.h"
 #include "run/interrupt.h"
 
 namespace {

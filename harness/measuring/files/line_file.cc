@@ -17,7 +17,7 @@
 #include "files/cannot_write.h"
 #include "files/output_kind.h"
 #include "os/file_lock.h"
-#include "os/write_all.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 namespace {

@@ -19,8 +19,8 @@
 #include "files/cannot_write.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
-#include "os/working_folder.h"
-#include "os/write_all.h"
+#include "os/input_file.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 

@@ -11,7 +11,7 @@
 #include "files/library_file.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
-#include "os/working_folder.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {

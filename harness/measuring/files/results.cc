@@ -18,7 +18,7 @@
 #include "os/environment.h"
 #include "os/file_lock.h"
 #include "os/print.h"
-#include "os/write_all.h"
+#include "os/regular_file.h"
 #include "point/point_json.h"
 #include "point/points_csv.h"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "os/folder_lock.h"
+#include "os/file_lock.h"
 #include "os/machine_trouble.h"
 
 namespace zerotax {

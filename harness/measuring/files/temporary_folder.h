@@ -23,7 +23,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
-  UniqueFd lock_;  ///< while we live (os/folder_lock.h)
+  UniqueFd lock_;  ///< while we live (os/file_lock.h)
 };
 
 /// Removes what killed processes of this user left in `parent`: the folders zerotax-…-XXXXXX that are open to nobody

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "os/faults.h"
-#include "os/page_tables.h"
+#include "os/held_memory.h"
 
 namespace zerotax {
 namespace {

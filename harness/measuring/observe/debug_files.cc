@@ -10,8 +10,8 @@
 
 #include "base/names.h"
 #include "os/elf_file.h"
-#include "os/file_rights.h"
 #include "os/process_file.h"
+#include "os/regular_file.h"
 
 namespace zerotax {
 namespace {

@@ -25,7 +25,6 @@
 #include "os/child.h"
 #include "os/clock.h"
 #include "os/page.h"
-#include "os/stopped.h"
 #include "run/allocators.h"
 
 namespace zerotax {

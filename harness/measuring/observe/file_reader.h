@@ -18,7 +18,7 @@
 #include "observe/debug_files.h"
 #include "observe/file_reader_messages.h"
 #include "observe/frame.h"
-#include "os/message.h"
+#include "os/helper_process.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {

@@ -52,7 +52,7 @@ struct ProfileData {
   std::string denied;                     ///< why nothing could be sampled; empty: it could
   std::uint64_t lost = 0;
   std::vector<int> running;          ///< PIDs of sampled processes that still run
-  std::uint64_t rights_changed = 0;  ///< execs that ended the perf events of their process (os/tree_pages.h)
+  std::uint64_t rights_changed = 0;  ///< execs that ended the perf events of their process (os/page_counts.h)
   std::uint64_t looks = 0;           ///< rounds of sampling all threads, by wall-clock time
   bool sees_kernel = false;
   bool samples_cpus = false;  ///< not threads (PerfSampler::samples_cpus)

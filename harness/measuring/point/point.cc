@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "os/emulated_cpu.h"
+#include "os/processor.h"
 #include "point/audited_syscalls.h"
 #include "point/call_modes.h"
 #include "point/first_operations.h"

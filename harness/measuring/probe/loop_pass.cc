@@ -1,8 +1,8 @@
 #include "probe/loop_pass.h"
 
 #include "os/clock.h"
-#include "os/cycle_counter.h"
-#include "os/thread_usage.h"
+#include "os/faults.h"
+#include "os/perf_event.h"
 
 namespace zerotax {
 

@@ -15,8 +15,8 @@
 #include "base/nearest.h"
 #include "base/printable.h"
 #include "files/library_file.h"
+#include "os/input_file.h"
 #include "os/machine_trouble.h"
-#include "os/working_folder.h"
 #include "run/debian_library.h"
 #include "run/probe_identity.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "os/child.h"
 #include "os/clock.h"
-#include "os/pidfd.h"
 #include "os/process_info.h"
 #include "run/interrupt.h"
 #include "run/progress.h"

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "files/output_kind.h"
+#include "os/elf_file.h"
+#include "os/input_file.h"
 #include "os/machine_trouble.h"
-#include "os/program_file.h"
-#include "os/working_folder.h"
 #include "run/allocators.h"
 #include "run/debian_library.h"
 #include "run/interrupt.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "run/metered_run.h"
 
 namespace zerotax::advise {

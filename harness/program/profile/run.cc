@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "os/clock.h"
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "os/utc.h"
 #include "profile/account.h"
 #include "profile/attach.h"

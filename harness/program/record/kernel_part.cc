@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "os/fault_cost.h"
+#include "os/faults.h"
 #include "os/page.h"
 #include "record/metrics.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/printable.h"
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "record/seen.h"
 
 namespace zerotax::record {

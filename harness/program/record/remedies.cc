@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "judge/projects.h"
-#include "os/file_owner.h"
+#include "os/regular_file.h"
 #include "record/inside.h"
 #include "run/allocators.h"
 

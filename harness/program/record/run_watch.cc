@@ -10,7 +10,7 @@
 
 #include "base/less.h"
 #include "base/printable.h"
-#include "os/huge_faults.h"
+#include "os/huge_pages.h"
 #include "os/page.h"
 #include "os/pid_namespace.h"
 #include "os/process_info.h"

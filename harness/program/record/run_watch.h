@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/measured.h"
+#include "os/cgroup.h"
 #include "os/process_pagemap.h"
 #include "os/task_counts.h"
-#include "os/throttling.h"
 #include "os/worker.h"
 #include "record/arena.h"
 

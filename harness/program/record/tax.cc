@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "base/units.h"
-#include "os/emulated_cpu.h"
 #include "os/page.h"
+#include "os/processor.h"
 #include "record/metrics.h"
 
 namespace zerotax::record {

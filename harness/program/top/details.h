@@ -11,7 +11,6 @@
 
 #include "base/measured.h"
 #include "os/process_info.h"
-#include "os/smaps.h"
 
 namespace zerotax::top {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "os/vm_events.h"
+#include "os/memory.h"
 
 namespace zerotax::top {
 

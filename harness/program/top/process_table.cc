@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "os/cgroup.h"
 #include "os/clock.h"
-#include "os/huge_faults.h"
+#include "os/huge_pages.h"
 #include "os/limits.h"
 #include "os/page.h"
 #include "os/pid_namespace.h"

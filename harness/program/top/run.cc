@@ -11,7 +11,6 @@
 #include "files/line_file.h"
 #include "files/output_file.h"
 #include "os/clock.h"
-#include "os/keys.h"
 #include "os/print.h"
 #include "os/terminal.h"
 #include "run/interrupt.h"

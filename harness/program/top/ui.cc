@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/one_line.h"
-#include "os/keys.h"
+#include "os/terminal.h"
 #include "top/table.h"
 
 namespace zerotax::top {

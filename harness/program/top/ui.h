@@ -19,7 +19,7 @@ class Ui {
   /// `keys`: there are some.
   Ui(View view, bool keys) : view_(std::move(view)), keys_(keys) {}
 
-  /// Takes a key (os/keys.h). False: end.
+  /// Takes a key (os/terminal.h). False: end.
   bool press(int key);
   /// A new interval, with all its rows.
   void show(Sample sample);

@@ -4,7 +4,7 @@
 
 #include "base/statistics.h"
 #include "os/clock.h"
-#include "os/fault_cost.h"
+#include "os/faults.h"
 #include "os/utc.h"
 
 namespace zerotax::top {

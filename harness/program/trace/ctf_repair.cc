@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "os/input_file.h"
+#include "os/regular_file.h"
 #include "os/unique_fd.h"
-#include "os/write_all.h"
 #include "trace/ctf_trace.h"
 
 namespace zerotax::trace {

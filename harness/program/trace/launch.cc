@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "observe/fault_tracer.h"
 #include "observe/kernel_event_log.h"
-#include "os/working_folder.h"
+#include "os/input_file.h"
 #include "run/program_launch.h"
 #include "trace/kernel_events.h"
 

@@ -18,9 +18,9 @@
 #include "files/output_paths.h"
 #include "files/results.h"
 #include "os/environment.h"
+#include "os/input_file.h"
 #include "os/print.h"
 #include "os/utc.h"
-#include "os/working_folder.h"
 #include "run/figures.h"
 #include "run/interrupt.h"
 

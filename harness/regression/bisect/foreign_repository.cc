@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "os/file_owner.h"
 #include "os/input_file.h"
+#include "os/regular_file.h"
 
 namespace zerotax::bisect {
 namespace {

@@ -14,7 +14,7 @@
 #include "check/measure.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
-#include "os/working_folder.h"
+#include "os/input_file.h"
 #include "programs/programs.h"
 #include "run/make_plan.h"
 #include "run/program_launch.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "os/busy_cpus.h"
+#include "os/load.h"
 #include "programs/document.h"
 
 namespace zerotax::programs {

@@ -18,8 +18,8 @@
 #include "cli/standalone.h"
 #include "cow/run.h"
 #include "os/clock.h"
+#include "os/elf_file.h"
 #include "os/page.h"
-#include "os/program_file.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 

@@ -6,7 +6,7 @@
 #include "contenders.h"
 #include "largecache/policy.h"
 #include "os/child.h"
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "point/steady_state.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"

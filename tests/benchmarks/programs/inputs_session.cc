@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "inputs.h"
 #include "os/child.h"
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "run/interrupt.h"
 
 using namespace zerotax;

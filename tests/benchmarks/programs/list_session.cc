@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "inputs.h"
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "programs.h"
 #include "run/allocators.h"
 

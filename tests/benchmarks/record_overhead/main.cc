@@ -17,7 +17,7 @@
 #include "base/bootstrap.h"
 #include "base/error.h"
 #include "cli/standalone.h"
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "record/launch.h"
 #include "run/interrupt.h"
 

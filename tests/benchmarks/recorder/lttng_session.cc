@@ -3,7 +3,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "os/program_file.h"
+#include "os/elf_file.h"
 
 using namespace zerotax;
 

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "cli/standalone.h"
 #include "lttng_session.h"
-#include "os/program_file.h"
+#include "os/elf_file.h"
 #include "run/interrupt.h"
 #include "trace/ctf_trace.h"
 

@@ -1,9 +1,8 @@
-#include "os/cgroup_folder.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "os/cgroup.h"
 #include "temporary_folder.h"
 
 namespace zerotax {

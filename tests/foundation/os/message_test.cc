@@ -1,5 +1,3 @@
-#include "os/message.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -7,6 +5,8 @@
 
 #include <string>
 #include <string_view>
+
+#include "os/helper_process.h"
 
 namespace zerotax {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string>
 
-#include "os/smaps.h"
-#include "os/vm_events.h"
+#include "os/memory.h"
+#include "os/process_info.h"
 
 namespace zerotax {
 namespace {

@@ -1,5 +1,3 @@
-#include "os/program_file.h"
-
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "os/elf_file.h"
 #include "os/processor.h"
 
 namespace zerotax {

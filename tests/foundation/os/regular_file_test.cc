@@ -17,8 +17,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "os/file_rights.h"
-
 namespace zerotax {
 namespace {
 

@@ -1,7 +1,7 @@
-#include "os/throttling.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "os/cgroup.h"
 
 namespace zerotax {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "os/pipe.h"
+#include "os/unique_fd.h"
 #include "temporary_folder.h"
 
 namespace zerotax {

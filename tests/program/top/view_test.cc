@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/keys.h"
+#include "os/terminal.h"
 #include "small_pages.h"
 #include "top/prometheus.h"
 #include "top/table.h"

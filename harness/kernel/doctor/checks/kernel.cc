@@ -11,7 +11,7 @@
 #include "doctor/check.h"
 #include "os/page.h"
 #include "os/pagemap.h"
-#include "os/perf_refusal.h"
+#include "os/perf_event.h"
 #include "os/processor.h"
 #include "os/syscall_trap.h"
 #include "os/trace_event.h"

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "os/clock.h"
+#include "os/faults.h"
 #include "os/page.h"
-#include "os/thread_usage.h"
 
 namespace zerotax::snapshot {
 namespace {

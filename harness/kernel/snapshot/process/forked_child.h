@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "os/thread_usage.h"
+#include "os/faults.h"
 #include "snapshot/process/alternative.h"
 #include "snapshot/process/copying.h"
 #include "snapshot/process/run_block.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "os/clock.h"
-#include "os/thread_usage.h"
+#include "os/faults.h"
 
 namespace zerotax::snapshot {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "os/message.h"
+#include "os/helper_process.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "observe/process/frame_information.h"
-#include "os/message.h"
+#include "os/helper_process.h"
 #include "os/processor.h"
 #include "os/unique_fd.h"
 

@@ -15,8 +15,7 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "os/input_file.h"
-#include "os/working_folder.h"
-#include "os/write_all.h"
+#include "os/regular_file.h"
 #include "run/fleet/document.h"
 
 namespace zerotax::fleet {

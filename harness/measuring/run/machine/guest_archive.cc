@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "os/input_file.h"
-#include "os/working_folder.h"
 #include "run/machine/archive.h"
 #include "run/machine/token.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "files/cache_folder.h"
-#include "os/working_folder.h"
+#include "os/input_file.h"
 #include "run/debian_packages.h"
 
 namespace zerotax::machine {

@@ -24,7 +24,7 @@
 #include "os/clock.h"
 #include "os/page.h"
 #include "os/process_info.h"
-#include "os/write_all.h"
+#include "os/regular_file.h"
 #include "record/calls/document.h"
 #include "record/calls/format.h"
 #include "record/kernel_part.h"

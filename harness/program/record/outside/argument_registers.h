@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "os/perf_buffer.h"
+#include "os/perf_event.h"
 
 namespace zerotax::record {
 

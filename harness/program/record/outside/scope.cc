@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "observe/file_reader.h"
 #include "observe/running_process.h"
-#include "os/cgroup_folder.h"
+#include "os/cgroup.h"
 #include "os/process_info.h"
 
 namespace zerotax::record {

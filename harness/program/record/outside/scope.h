@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "os/perf_scope.h"
+#include "os/perf_event.h"
 #include "os/unique_fd.h"
 #include "record/result.h"
 

@@ -19,7 +19,7 @@
 #include "observe/foreign_program.h"
 #include "observe/symbols.h"
 #include "os/limits.h"
-#include "os/perf_refusal.h"
+#include "os/perf_event.h"
 #include "os/process_info.h"
 #include "os/processor.h"
 #include "record/outside/argument_registers.h"

@@ -14,7 +14,7 @@
 
 #include "os/perf_streams.h"
 #include "os/process_file.h"
-#include "os/uprobe_event.h"
+#include "os/trace_event.h"
 #include "os/worker.h"
 #include "record/outside/places.h"
 #include "record/result.h"

@@ -12,7 +12,7 @@
 #include "base/less.h"
 #include "observe/file_reader.h"
 #include "os/clock.h"
-#include "os/huge_faults.h"
+#include "os/huge_pages.h"
 #include "os/process_info.h"
 #include "run/interrupt.h"
 #include "run/process_wait.h"

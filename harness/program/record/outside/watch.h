@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "observe/profile_recorder.h"
-#include "os/cgroup_folder.h"
+#include "os/cgroup.h"
 #include "os/foreground.h"
 #include "os/page_counts.h"
-#include "os/throttling.h"
 #include "record/outside/cpu_samples.h"
 #include "record/outside/fault_places.h"
 #include "record/outside/holdings_watch.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "os/fault_cost.h"
+#include "os/faults.h"
 #include "os/page.h"
 
 namespace zerotax::record {

@@ -8,7 +8,7 @@
 
 #include "base/less.h"
 #include "os/clock.h"
-#include "os/fault_cost.h"
+#include "os/faults.h"
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/kept_file.h"

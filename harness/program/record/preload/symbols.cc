@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "os/loaded_object.h"
+#include "os/got_hook.h"
 
 namespace zerotax::record {
 namespace {

@@ -1,16 +1,21 @@
-#include "os/perf_refusal.h"
+#include "os/perf_event.h"
 
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
+
+#include "os/page.h"
 
 namespace zerotax {
 namespace {
@@ -38,7 +43,32 @@ bool is_privileged(int level) {
   return (capabilities >> CAP_SYS_ADMIN & 1) != 0 || ((capabilities >> kPerfmon & 1) != 0 && level <= 2);
 }
 
+constexpr std::uint64_t mask_of_registers() {
+  std::uint64_t mask = 0;
+  for (const unsigned bit : kRegisterBits) mask |= std::uint64_t{1} << bit;
+  return mask;
+}
+constexpr std::uint64_t kRegisterMask = mask_of_registers();
+
 }  // namespace
+
+PerfBuffer::PerfBuffer(int fd, std::size_t bytes) : bytes_(bytes) {
+  void* memory = ::mmap(nullptr, page_bytes() + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) throw refused();
+  page_ = static_cast<perf_event_mmap_page*>(memory);
+}
+
+PerfBuffer::~PerfBuffer() {
+  if (page_ != nullptr) ::munmap(page_, page_bytes() + bytes_);
+}
+
+void PerfBuffer::copy(void* target, std::uint64_t from, std::size_t bytes) const {
+  const auto* data = reinterpret_cast<const unsigned char*>(page_) + page_bytes();
+  const std::size_t start = from % bytes_;
+  const std::size_t first = std::min(bytes, bytes_ - start);
+  std::memcpy(target, data + start, first);
+  std::memcpy(static_cast<unsigned char*>(target) + first, data, bytes - first);
+}
 
 int perf_denial() {
   perf_event_attr attributes{};
@@ -86,6 +116,43 @@ MachineError perf_refusal(const std::string& what, int error, int paranoid) {
                       "yours to look at",
                       refused),
           "run zerotax as root, outside the container if it is in one"};
+}
+
+std::uint64_t user_register_mask() { return kRegisterMask; }
+
+bool take_user_stack(PerfRecordReader& reader, UserStack& to) {
+  if (reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return false;
+  std::uint64_t by_bit[64]{};
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    if ((kRegisterMask >> bit & 1) != 0) by_bit[bit] = reader.take<std::uint64_t>();
+  }
+  for (std::size_t i = 0; i < std::size(kRegisterBits); ++i) to.registers[i] = by_bit[kRegisterBits[i]];
+  const auto room = reader.take<std::uint64_t>();
+  const unsigned char* stack = reader.at();
+  reader.skip(room);
+  const auto used = room > 0 ? reader.take<std::uint64_t>() : 0;
+  if (used <= room) to.stack.assign(stack, stack + used);
+  return true;
+}
+
+CycleCounter::CycleCounter() {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_HARDWARE;
+  attributes.config = PERF_COUNT_HW_CPU_CYCLES;
+  attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  fd_ = UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (fd_) return;
+  const bool denied = errno == EACCES || errno == EPERM;
+  reason_ = perf_denial() != 0 ? "a seccomp filter or sandbox, as containers have, denies perf_event_open"
+            : denied ? "counting cycles of the kernel is not permitted (kernel.perf_event_paranoid must be 1 or less)"
+                     : "this machine has no hardware counter of cycles (a virtual machine without a PMU has none)";
+}
+
+std::optional<std::int64_t> CycleCounter::read() const {
+  std::uint64_t values[3]{};  // count, time enabled, time running
+  if (!fd_ || ::read(fd_.get(), &values[0], sizeof values) != sizeof values || values[1] != values[2]) return {};
+  return static_cast<std::int64_t>(values[0]);
 }
 
 }  // namespace zerotax

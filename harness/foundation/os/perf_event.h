@@ -1,18 +1,46 @@
 #pragma once
 
 #include <linux/perf_event.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "os/processor.h"
+#include "os/unique_fd.h"
+
 namespace zerotax {
+
+/// Whose perf events are taken.
+struct PerfScope {
+  std::vector<pid_t> processes{};  ///< that run, and all that they start
+  int cgroup = -1;                 ///< whatever runs in it: a folder of the hierarchy of perf events
+  bool machine = false;            ///< whatever runs
+  bool has_us = false;             ///< we are in it, or in the cgroup, and not meant
+  bool light = false;  ///< without what costs a busy server several percent: tracepoints, counts in its threads
+
+  /// Processes may be among them that nobody in it has started. It takes the right to watch CPUs.
+  [[nodiscard]] bool is_open() const { return cgroup >= 0 || machine; }
+};
+
+/// perf_event_open(2) on one CPU (-1: any) of one thread (0: the calling one; -1: all, for a scope's cgroup if it has
+/// one).
+inline UniqueFd open_perf_event(perf_event_attr& attributes, pid_t thread, int cpu, const PerfScope& scope = {}) {
+  const bool in_cgroup = thread == -1 && scope.cgroup >= 0;
+  return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, in_cgroup ? scope.cgroup : thread, cpu,
+                                             -1, PERF_FLAG_FD_CLOEXEC | (in_cgroup ? PERF_FLAG_PID_CGROUP : 0UL))));
+}
 
 /// That the kernel refused the last system call, by errno.
 inline std::system_error refused() { return {errno, std::generic_category()}; }
@@ -101,6 +129,52 @@ class PerfBuffer {
   perf_event_mmap_page* page_;
   std::size_t bytes_;
   std::vector<unsigned char> record_;
+};
+
+/// The errno with which perf_event_open(2) is denied to this process, whatever is asked of it; 0 if it is not. The call
+/// is tried with flags that no kernel knows: the kernel itself refuses those first (EINVAL), so that any other answer
+/// is that of a seccomp filter or sandbox in front of it, as containers have. Allocates nothing.
+int perf_denial();
+/// That denial in words; empty if perf_event_open(2) is not denied.
+std::string why_perf_denied();
+
+/// What would permit it there.
+inline constexpr const char* kPermitPerf =
+    "permit the call, as with docker run --cap-add PERFMON or --security-opt seccomp=unconfined, or run zerotax "
+    "outside";
+
+/// The error of a perf event that could not be opened. `what` as in "the kernel does not permit sampling"; `error`: its
+/// errno; `paranoid`: the highest kernel.perf_event_paranoid with which an ordinary user may have it, -1 for events
+/// that are root's. The reason is the filter, the setting, the limit or the missing feature, whichever it is.
+MachineError perf_refusal(const std::string& what, int error, int paranoid);
+
+/// The registers of user mode and the top of its stack, as a perf sample has them (PERF_SAMPLE_REGS_USER,
+/// PERF_SAMPLE_STACK_USER).
+struct UserStack {
+  Registers registers{};
+  std::vector<unsigned char> stack;  ///< from the stack pointer upwards
+};
+
+/// What perf_event_attr::sample_regs_user must be.
+std::uint64_t user_register_mask();
+
+/// Takes both off a sample. False if it was taken where there is no user mode (a thread of the kernel).
+bool take_user_stack(PerfRecordReader& reader, UserStack& to);
+
+/// The processor's cycles of the calling thread, in user and kernel mode, by a hardware counter (perf_event_open(2)).
+/// Many virtual machines have none. Allocates nothing.
+class CycleCounter {
+ public:
+  CycleCounter();
+
+  /// Why there is no counter; empty if there is one.
+  [[nodiscard]] const char* reason() const { return reason_; }
+  /// Cycles so far; nothing if there is no counter, or if it did not run all the time.
+  [[nodiscard]] std::optional<std::int64_t> read() const;
+
+ private:
+  UniqueFd fd_;
+  const char* reason_ = "";
 };
 
 }  // namespace zerotax
