@@ -283,48 +283,38 @@ void FaultEvents::parse(const perf_event_header& header, PerfRecordReader reader
     parse_sample(reader, events);
     return;
   }
-  if (reader.left() < 24) return;
-  // What every record but a sample ends with: pid, tid, time, identifier.
-  PerfRecordReader last = reader;
-  last.skip(reader.left() - 24);
+  auto record = parse_task_record(header, reader);
+  if (!record) return;
   FaultEvent event;
-  last.take<std::uint64_t>();
-  event.time_ns = last.take<std::uint64_t>();
-  event.pid = reader.take<pid_t>();
-  switch (header.type) {
-    case PERF_RECORD_MMAP2: {
+  event.time_ns = record->time_ns;
+  event.pid = record->pid;
+  event.tid = record->tid;
+  event.name = std::move(record->name);
+  switch (record->type) {
+    case PERF_RECORD_MMAP2:
       event.kind = FaultEvent::Kind::kMap;
-      event.tid = reader.take<pid_t>();
-      event.begin = reader.take<std::uint64_t>();
-      event.end = event.begin + reader.take<std::uint64_t>();
-      event.file_offset = reader.take<std::uint64_t>();
-      event.device = reader.take_device();
-      event.inode = reader.take<std::uint64_t>();
-      reader.skip(8);  // generation
-      const auto protection = reader.take<std::uint32_t>();
-      event.readable = (protection & PROT_READ) != 0;
-      event.writable = (protection & PROT_WRITE) != 0;
-      event.executable = (protection & PROT_EXEC) != 0;
-      const auto flags = reader.take<std::uint32_t>();
-      event.shared = (flags & MAP_SHARED) != 0;
-      event.hugetlb = (flags & MAP_HUGETLB) != 0;
-      event.name = reader.text();
+      event.begin = record->begin;
+      event.end = record->end;
+      event.file_offset = record->file_offset;
+      event.device = record->device;
+      event.inode = record->inode;
+      event.readable = (record->protection & PROT_READ) != 0;
+      event.writable = (record->protection & PROT_WRITE) != 0;
+      event.executable = (record->protection & PROT_EXEC) != 0;
+      event.shared = (record->flags & MAP_SHARED) != 0;
+      event.hugetlb = (record->flags & MAP_HUGETLB) != 0;
       break;
-    }
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT:
-      event.kind = header.type == PERF_RECORD_FORK ? FaultEvent::Kind::kFork : FaultEvent::Kind::kExit;
-      event.parent = reader.take<pid_t>();
-      event.tid = reader.take<pid_t>();
+      event.kind = record->type == PERF_RECORD_FORK ? FaultEvent::Kind::kFork : FaultEvent::Kind::kExit;
+      event.parent = record->parent;
       if (event.pid == event.tid) break;
       if (event.kind == FaultEvent::Kind::kFork) return;
       event.kind = FaultEvent::Kind::kThreadExit;
       break;
     case PERF_RECORD_COMM:
-      event.kind = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0 ? FaultEvent::Kind::kExec : FaultEvent::Kind::kName;
-      event.tid = reader.take<pid_t>();
+      event.kind = record->is_exec() ? FaultEvent::Kind::kExec : FaultEvent::Kind::kName;
       if (event.pid != event.tid) return;
-      event.name = reader.text();
       break;
     default:
       return;

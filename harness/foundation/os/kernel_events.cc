@@ -107,11 +107,11 @@ void KernelEvents::read(std::vector<KernelEvent>& events) {
       event.time_ns = reader.take<std::uint64_t>();
       const auto bytes = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
       event.raw.assign(reader.at(), reader.at() + bytes);
-    } else if (header.type == PERF_RECORD_SWITCH) {
-      event.pid = reader.take<pid_t>();
-      event.tid = reader.take<pid_t>();
-      event.time_ns = reader.take<std::uint64_t>();
-      id = reader.take<std::uint64_t>();
+    } else if (const auto record = parse_task_record(header, reader); record && record->type == PERF_RECORD_SWITCH) {
+      event.pid = record->pid;
+      event.tid = record->tid;
+      event.time_ns = record->time_ns;
+      id = record->id;
       event.out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
       event.preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
     } else {
@@ -126,19 +126,15 @@ void KernelEvents::read(std::vector<KernelEvent>& events) {
 
 KernelSampler::KernelSampler(pid_t tid, std::uint64_t period_ns) : tid_(tid) {
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.sample_period = period_ns;
   attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN;
   attributes.exclude_callchain_user = 1;
   attributes.exclude_hv = 1;
-  const auto open = [&](pid_t of, int cpu) {
-    return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, of, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
-  };
-  fd_ = open(-1, only_cpu(tid));
+  fd_ = open_perf_event(attributes, -1, only_cpu(tid));
   samples_cpu_ = static_cast<bool>(fd_);
-  if (!fd_) fd_ = open(tid, -1);
+  if (!fd_) fd_ = open_perf_event(attributes, tid, -1);
   if (!fd_) refuse(errno);
   try {
     buffer_.emplace_back(fd_.get(), kUserPerfBufferBytes);
@@ -151,10 +147,6 @@ void KernelSampler::stop() { ::ioctl(fd_.get(), PERF_EVENT_IOC_DISABLE, 0); }
 
 void KernelSampler::read(std::vector<std::vector<std::uint64_t>>& stacks) {
   buffer_.front().read([&](const perf_event_header& header, PerfRecordReader reader) {
-    if (header.type == PERF_RECORD_LOST) {
-      reader.take<std::uint64_t>();
-      lost_ += reader.take<std::uint64_t>();
-    }
     if (header.type != PERF_RECORD_SAMPLE) return;
     reader.take<std::uint32_t>();  // the process
     if (reader.take<std::uint32_t>() != static_cast<std::uint32_t>(tid_)) return;

@@ -76,7 +76,7 @@ class KernelSampler {
   void stop();
   /// Adds the kernel addresses of each sample since the last call, innermost first; none: in user mode.
   void read(std::vector<std::vector<std::uint64_t>>& stacks);
-  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] std::uint64_t lost() const { return buffer_.front().lost(); }
   /// Whether the CPU is sampled, not the thread.
   [[nodiscard]] bool samples_cpu() const { return samples_cpu_; }
 
@@ -85,7 +85,6 @@ class KernelSampler {
   bool samples_cpu_ = false;
   UniqueFd fd_;
   std::vector<PerfBuffer> buffer_;  ///< one, once it is mapped
-  std::uint64_t lost_ = 0;
 };
 
 }  // namespace zerotax

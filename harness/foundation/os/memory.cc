@@ -12,6 +12,8 @@
 
 #include "os/cgroup.h"
 #include "os/page.h"
+#include "os/process_stat.h"
+#include "os/text_of.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -101,11 +103,8 @@ MemoryState read_memory_state(const std::string& root) {
 }
 
 std::optional<std::uint64_t> resident_bytes(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
-  std::uint64_t total = 0;
-  std::uint64_t resident = 0;
-  if (file >> total >> resident) return resident * page_bytes();
-  return std::nullopt;
+  const auto pages = parse_process_pages(text_of("/proc/" + std::to_string(pid) + "/statm"));
+  return pages ? std::optional(pages->resident * page_bytes()) : std::nullopt;
 }
 
 std::optional<std::uint64_t> oom_kills() { return read_field("/proc/vmstat", "oom_kill"); }

@@ -286,7 +286,6 @@ bool PageCounts::open_all(Source source) {
 
 bool PageCounts::open(Source source, pid_t thread, int cpu) {
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   attributes.type = source == kFaults ? PERF_TYPE_SOFTWARE : PERF_TYPE_TRACEPOINT;
   attributes.config = source == kFaults      ? std::uint64_t{PERF_COUNT_SW_PAGE_FAULTS_MIN}
                       : source == kCollapses ? collapse_

@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,7 +51,62 @@ constexpr std::uint64_t mask_of_registers() {
 }
 constexpr std::uint64_t kRegisterMask = mask_of_registers();
 
+UniqueFd perf_event_open(perf_event_attr& attributes, int thread, int cpu, unsigned long flags) {
+  attributes.size = sizeof attributes;
+  return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, flags)));
+}
+
 }  // namespace
+
+UniqueFd open_perf_event(perf_event_attr& attributes, pid_t thread, int cpu, const PerfScope& scope) {
+  const bool in_cgroup = thread == -1 && scope.cgroup >= 0;
+  return perf_event_open(attributes, in_cgroup ? scope.cgroup : thread, cpu,
+                         PERF_FLAG_FD_CLOEXEC | (in_cgroup ? PERF_FLAG_PID_CGROUP : 0UL));
+}
+
+std::optional<PerfTaskRecord> parse_task_record(const perf_event_header& header, PerfRecordReader reader) {
+  constexpr std::size_t kTrailerBytes = 24;  // pid, tid, time, identifier
+  if (reader.left() < kTrailerBytes) return {};
+  PerfRecordReader last = reader;
+  last.skip(reader.left() - kTrailerBytes);
+  PerfTaskRecord record{header.type, header.misc};
+  record.pid = last.take<pid_t>();
+  record.tid = last.take<pid_t>();
+  record.time_ns = last.take<std::uint64_t>();
+  record.id = last.take<std::uint64_t>();
+  if (header.type == PERF_RECORD_SWITCH) return record;
+  record.pid = reader.take<pid_t>();
+  if (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) record.parent = reader.take<pid_t>();
+  record.tid = reader.take<pid_t>();
+  switch (header.type) {
+    case PERF_RECORD_MMAP2: {
+      record.begin = reader.take<std::uint64_t>();
+      record.end = record.begin + reader.take<std::uint64_t>();
+      record.file_offset = reader.take<std::uint64_t>();
+      const auto major = reader.take<std::uint32_t>();
+      record.device = makedev(major, reader.take<std::uint32_t>());
+      record.inode = reader.take<std::uint64_t>();
+      reader.skip(8);  // generation
+      record.protection = reader.take<std::uint32_t>();
+      record.flags = reader.take<std::uint32_t>();
+      record.name = reader.text();
+      break;
+    }
+    case PERF_RECORD_COMM:
+      record.name = reader.text();
+      break;
+    case PERF_RECORD_READ:
+      record.value = reader.take<std::uint64_t>();
+      break;
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+      break;
+    default:
+      return {};
+  }
+  return record;
+}
 
 PerfBuffer::PerfBuffer(int fd, std::size_t bytes) : bytes_(bytes) {
   void* memory = ::mmap(nullptr, page_bytes() + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -72,11 +128,8 @@ void PerfBuffer::copy(void* target, std::uint64_t from, std::size_t bytes) const
 
 int perf_denial() {
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
-  const auto fd = ::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, ~0UL);
-  if (fd < 0) return errno == EINVAL ? 0 : errno;
-  ::close(static_cast<int>(fd));  // a sandbox that knows no flags
-  return 0;
+  // A descriptor: a sandbox knows no flags.
+  return perf_event_open(attributes, 0, -1, ~0UL) || errno == EINVAL ? 0 : errno;
 }
 
 std::string why_perf_denied() {
@@ -137,11 +190,10 @@ bool take_user_stack(PerfRecordReader& reader, UserStack& to) {
 
 CycleCounter::CycleCounter() {
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_HARDWARE;
   attributes.config = PERF_COUNT_HW_CPU_CYCLES;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  fd_ = UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  fd_ = open_perf_event(attributes, 0, -1);
   if (fd_) return;
   const bool denied = errno == EACCES || errno == EPERM;
   reason_ = perf_denial() != 0 ? "a seccomp filter or sandbox, as containers have, denies perf_event_open"

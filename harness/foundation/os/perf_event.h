@@ -1,10 +1,7 @@
 #pragma once
 
 #include <linux/perf_event.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -35,12 +32,8 @@ struct PerfScope {
 };
 
 /// perf_event_open(2) on one CPU (-1: any) of one thread (0: the calling one; -1: all, for a scope's cgroup if it has
-/// one).
-inline UniqueFd open_perf_event(perf_event_attr& attributes, pid_t thread, int cpu, const PerfScope& scope = {}) {
-  const bool in_cgroup = thread == -1 && scope.cgroup >= 0;
-  return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, in_cgroup ? scope.cgroup : thread, cpu,
-                                             -1, PERF_FLAG_FD_CLOEXEC | (in_cgroup ? PERF_FLAG_PID_CGROUP : 0UL))));
-}
+/// one). Sets the size of the attributes. Allocates nothing.
+UniqueFd open_perf_event(perf_event_attr& attributes, pid_t thread, int cpu, const PerfScope& scope = {});
 
 /// That the kernel refused the last system call, by errno.
 inline std::system_error refused() { return {errno, std::generic_category()}; }
@@ -75,11 +68,6 @@ class PerfRecordReader {
     }
     return chain;
   }
-  /// The device in a record of a mapping (PERF_RECORD_MMAP2), in the form of fstat(2).
-  std::uint64_t take_device() {
-    const auto major = take<std::uint32_t>();
-    return makedev(major, take<std::uint32_t>());
-  }
   void skip(std::size_t bytes) { at_ += bytes < left() ? bytes : left(); }
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
   [[nodiscard]] const unsigned char* at() const { return at_; }
@@ -94,6 +82,34 @@ class PerfRecordReader {
   const unsigned char* end_;
 };
 
+/// What a record other than a sample says of a task: PERF_RECORD_MMAP, _MMAP2, _COMM, _FORK, _EXIT, _READ or _SWITCH.
+struct PerfTaskRecord {
+  std::uint32_t type = 0;
+  std::uint16_t misc = 0;
+  std::uint64_t time_ns = 0;
+  std::uint64_t id = 0;  ///< of the event
+  pid_t pid = 0;
+  pid_t tid = 0;
+  pid_t parent = 0;         ///< of a fork or an exit
+  std::uint64_t value = 0;  ///< of a read
+  std::string name;         ///< of a COMM or MMAP2
+  // Of MMAP2:
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;
+  std::uint64_t device = 0;  ///< in the form of fstat(2)
+  std::uint64_t inode = 0;
+  std::uint32_t protection = 0;  ///< PROT_…
+  std::uint32_t flags = 0;       ///< MAP_…
+
+  /// Of a COMM: the task executed another program. Otherwise it took another name.
+  [[nodiscard]] bool is_exec() const { return (misc & PERF_RECORD_MISC_COMM_EXEC) != 0; }
+};
+
+/// Nothing for other records. The event has sample_id_all, and PERF_SAMPLE_TID, _TIME and _IDENTIFIER alone of what a
+/// record then ends with.
+std::optional<PerfTaskRecord> parse_task_record(const perf_event_header& header, PerfRecordReader reader);
+
 /// The ring buffer of a perf event, mapped here. Source: perf_event_open(2), "MMAP layout".
 class PerfBuffer {
  public:
@@ -101,12 +117,16 @@ class PerfBuffer {
   PerfBuffer(int fd, std::size_t bytes);
   ~PerfBuffer();
   PerfBuffer(PerfBuffer&& other) noexcept
-      : page_(std::exchange(other.page_, nullptr)), bytes_(other.bytes_), record_(std::move(other.record_)) {}
+      : page_(std::exchange(other.page_, nullptr)),
+        bytes_(other.bytes_),
+        record_(std::move(other.record_)),
+        lost_(other.lost_) {}
   PerfBuffer& operator=(PerfBuffer&&) = delete;
   PerfBuffer(const PerfBuffer&) = delete;
   PerfBuffer& operator=(const PerfBuffer&) = delete;
 
   /// Calls visit(header, body of the record as a PerfRecordReader) for each record since the last call, and makes room.
+  /// Reports of lost records are counted instead.
   template <typename Visit>
   void read(Visit visit) {
     const std::uint64_t head = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
@@ -117,11 +137,19 @@ class PerfBuffer {
       if (header.size < sizeof header) break;
       record_.resize(header.size);
       copy(record_.data(), tail, header.size);
-      visit(header, PerfRecordReader(record_.data() + sizeof header, record_.size() - sizeof header));
+      PerfRecordReader reader(record_.data() + sizeof header, record_.size() - sizeof header);
+      if (header.type == PERF_RECORD_LOST) {
+        reader.take<std::uint64_t>();  // the event
+        lost_ += reader.take<std::uint64_t>();
+      } else {
+        visit(header, reader);
+      }
       tail += header.size;
     }
     __atomic_store_n(&page_->data_tail, tail, __ATOMIC_RELEASE);
   }
+  /// Records that were lost because nobody read them in time, as the kernel reports with the next record.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
   void copy(void* target, std::uint64_t from, std::size_t bytes) const;
@@ -129,6 +157,7 @@ class PerfBuffer {
   perf_event_mmap_page* page_;
   std::size_t bytes_;
   std::vector<unsigned char> record_;
+  std::uint64_t lost_ = 0;
 };
 
 /// The errno with which perf_event_open(2) is denied to this process, whatever is asked of it; 0 if it is not. The call

@@ -174,7 +174,6 @@ bool PerfSampler::open_threads(const std::vector<pid_t>& processes, bool kernel,
 bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   if (scope != Scope::kThread) clear();
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.freq = 1;
@@ -297,6 +296,12 @@ bool PerfSampler::open_cpu(perf_event_attr& attributes, pid_t thread, int cpu, i
 
 std::uint64_t PerfSampler::fault_count() const { return fault_events_.count(); }
 
+std::uint64_t PerfSampler::lost() const {
+  std::uint64_t lost = 0;
+  for (const Buffer& buffer : buffers_) lost += buffer.events.lost();
+  return lost;
+}
+
 void PerfSampler::read(std::vector<PerfEvent>& events) {
   for (Buffer& buffer : buffers_) {
     buffer.events.read(
@@ -321,57 +326,41 @@ void PerfSampler::note_source(std::uint64_t id, PerfEvent& event) {
 }
 
 void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader, std::vector<PerfEvent>& events) {
-  if (reader.left() < 24) return;
   PerfEvent event;
-  // What every record but a sample ends with: pid, tid, time, and whose it is.
-  PerfRecordReader last = reader;
-  last.skip(reader.left() - 24);
-  last.take<std::uint64_t>();
-  event.time_ns = last.take<std::uint64_t>();
-  switch (header.type) {
-    case PERF_RECORD_SAMPLE:
-      note_source(reader.take<std::uint64_t>(), event);
-      parse_sample(reader, event, wanted_ == UserFaults::kByRate);
-      // Events that were switched on for others are on for us, too.
-      if (event.kind != PerfEvent::Kind::kSample && event.pid == static_cast<std::uint32_t>(::getpid())) return;
-      break;
+  if (header.type == PERF_RECORD_SAMPLE) {
+    note_source(reader.take<std::uint64_t>(), event);
+    parse_sample(reader, event, wanted_ == UserFaults::kByRate);
+    // Events that were switched on for others are on for us, too.
+    if (event.kind != PerfEvent::Kind::kSample && event.pid == static_cast<std::uint32_t>(::getpid())) return;
+    events.push_back(std::move(event));
+    return;
+  }
+  auto record = parse_task_record(header, reader);
+  if (!record) return;
+  event.time_ns = record->time_ns;
+  event.pid = static_cast<std::uint32_t>(record->pid);
+  event.tid = static_cast<std::uint32_t>(record->tid);
+  event.parent = static_cast<std::uint32_t>(record->parent);
+  event.name = std::move(record->name);
+  switch (record->type) {
     case PERF_RECORD_MMAP2:
-      event.kind = (header.misc & PERF_RECORD_MISC_MMAP_DATA) != 0 ? PerfEvent::Kind::kData : PerfEvent::Kind::kMap;
-      event.pid = reader.take<std::uint32_t>();
-      event.tid = reader.take<std::uint32_t>();
-      event.begin = reader.take<std::uint64_t>();
-      event.end = event.begin + reader.take<std::uint64_t>();
-      event.file_offset = reader.take<std::uint64_t>();
-      event.device = reader.take_device();
-      event.inode = reader.take<std::uint64_t>();
-      reader.skip(8);  // generation
-      reader.skip(4);  // protection
-      event.shared = (reader.take<std::uint32_t>() & MAP_SHARED) != 0;
-      event.name = reader.text();
+      event.kind = (record->misc & PERF_RECORD_MISC_MMAP_DATA) != 0 ? PerfEvent::Kind::kData : PerfEvent::Kind::kMap;
+      event.begin = record->begin;
+      event.end = record->end;
+      event.file_offset = record->file_offset;
+      event.device = record->device;
+      event.inode = record->inode;
+      event.shared = (record->flags & MAP_SHARED) != 0;
       break;
     case PERF_RECORD_FORK:
-      event.kind = PerfEvent::Kind::kFork;
-      event.pid = reader.take<std::uint32_t>();
-      event.parent = reader.take<std::uint32_t>();
-      event.tid = reader.take<std::uint32_t>();
-      if (event.pid == event.parent) event.kind = PerfEvent::Kind::kThread;
+      event.kind = event.pid == event.parent ? PerfEvent::Kind::kThread : PerfEvent::Kind::kFork;
       break;
     case PERF_RECORD_EXIT:
       event.kind = PerfEvent::Kind::kExit;
-      event.pid = reader.take<std::uint32_t>();
-      event.parent = reader.take<std::uint32_t>();
-      event.tid = reader.take<std::uint32_t>();
       break;
     case PERF_RECORD_COMM:
-      event.kind = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0 ? PerfEvent::Kind::kExec : PerfEvent::Kind::kName;
-      event.pid = reader.take<std::uint32_t>();
-      event.tid = reader.take<std::uint32_t>();
-      event.name = reader.text();
+      event.kind = record->is_exec() ? PerfEvent::Kind::kExec : PerfEvent::Kind::kName;
       break;
-    case PERF_RECORD_LOST:
-      reader.take<std::uint64_t>();
-      lost_ += reader.take<std::uint64_t>();
-      return;
     default:
       return;
   }

@@ -143,7 +143,7 @@ class PerfSampler {
   /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
   void read(std::vector<PerfEvent>& events);
   /// Events that were lost because nobody read them in time, most of them samples.
-  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] std::uint64_t lost() const;
 
  private:
   struct Buffer {
@@ -184,7 +184,6 @@ class PerfSampler {
   std::vector<Buffer> buffers_;
   bool sees_kernel_ = false;
   bool samples_cpus_ = false;
-  std::uint64_t lost_ = 0;
 };
 
 }  // namespace zerotax

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,21 +38,16 @@ PerfBuffer PerfStreams::buffer(int fd) {
 }
 
 void PerfStreams::open(perf_event_attr attributes, pid_t thread, bool at_exec, int cpu, unsigned source) {
-  attributes.size = sizeof attributes;
   attributes.sample_id_all = 1;
   attributes.use_clockid = 1;
   attributes.clockid = CLOCK_MONOTONIC;
   attributes.disabled = at_exec ? 1 : 0;
   attributes.enable_on_exec = at_exec ? 1 : 0;
-  const auto opened = [&] {
-    return UniqueFd(
-        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
-  };
   attributes.read_format = PERF_FORMAT_LOST;
-  UniqueFd fd = opened();
+  UniqueFd fd = open_perf_event(attributes, thread, cpu);
   if (!fd && errno == EINVAL) {  // before Linux 6.0
     attributes.read_format = 0;
-    fd = opened();
+    fd = open_perf_event(attributes, thread, cpu);
   }
   if (!fd) throw refused();
   const auto known = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
@@ -111,7 +105,9 @@ std::uint64_t PerfStreams::lost() const {
     std::uint64_t values[2]{};  // the count, and what was lost of it
     if (::read(fd.get(), &values[0], sizeof values) == sizeof values) lost += values[1];
   }
-  return std::max(lost, lost_);
+  std::uint64_t reported = 0;
+  for (const Buffer& buffer : buffers_) reported += buffer.events.lost();
+  return std::max(lost, reported);
 }
 
 }  // namespace zerotax

@@ -32,16 +32,7 @@ class PerfStreams {
   /// Calls visit(header, body of the record as a PerfRecordReader) for each record since the last call, CPU by CPU.
   template <typename Visit>
   void read(Visit visit) {
-    for (Buffer& buffer : buffers_) {
-      buffer.events.read([&](const perf_event_header& header, PerfRecordReader reader) {
-        if (header.type == PERF_RECORD_LOST) {
-          reader.take<std::uint64_t>();
-          lost_ += reader.take<std::uint64_t>();
-        } else {
-          visit(header, reader);
-        }
-      });
-    }
+    for (Buffer& buffer : buffers_) buffer.events.read(visit);
   }
   /// Waits until `then`, or until an event that wakes its reader (wakeup_watermark) has a record. Drops all records.
   void wait_until(std::chrono::steady_clock::time_point then);
@@ -72,7 +63,6 @@ class PerfStreams {
   std::vector<unsigned> sources_;                          ///< of these, in their order
   std::unordered_map<std::uint64_t, unsigned> source_of_;  ///< by identifier: there can be thousands
   std::vector<pollfd> waking_;                             ///< of wait_until()
-  std::uint64_t lost_ = 0;                                 ///< as the buffers reported
 };
 
 }  // namespace zerotax

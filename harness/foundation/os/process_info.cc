@@ -54,12 +54,10 @@ std::int64_t ns_of(std::uint64_t ticks) { return static_cast<std::int64_t>(ticks
 
 ProcessMemory process_memory(pid_t pid, bool pss) {
   ProcessMemory memory;
-  std::uint64_t pages = 0;
-  std::uint64_t resident = 0;
   // A zombie answers with zeros: it holds nothing that can be measured.
-  if (std::ifstream(memory_path(pid, "statm")) >> pages >> resident && pages > 0) {
-    memory.vsz = pages * page_bytes();
-    memory.rss = resident * page_bytes();
+  if (const auto pages = parse_process_pages(text_of(memory_path(pid, "statm"))); pages && pages->mapped > 0) {
+    memory.vsz = pages->mapped * page_bytes();
+    memory.rss = pages->resident * page_bytes();
   }
   if (pss) memory.pss = rollup_bytes(pid, "Pss");
   return memory;

@@ -72,13 +72,10 @@ std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   return stat;
 }
 
-std::optional<std::uint64_t> parse_anonymous_pages(std::string_view statm) {
-  std::uint64_t mapped = 0;
-  std::uint64_t resident = 0;
-  std::uint64_t shared = 0;
-  if (!take(statm, mapped) || !take(statm, resident) || !take(statm, shared)) return std::nullopt;
-  // The counters are inexact, and read one after the other.
-  return resident > shared ? resident - shared : 0;
+std::optional<ProcessPages> parse_process_pages(std::string_view statm) {
+  ProcessPages pages;
+  if (!take(statm, pages.mapped) || !take(statm, pages.resident) || !take(statm, pages.shared)) return std::nullopt;
+  return pages;
 }
 
 }  // namespace zerotax

@@ -35,8 +35,17 @@ struct ProcessStat {
 /// Nothing if the text is not such a line. Allocates nothing.
 std::optional<ProcessStat> parse_process_stat(std::string_view line);
 
-/// Pages of anonymous memory: resident less shared pages of a line of /proc/PID/statm. Nothing if it is not such a
-/// line.
-std::optional<std::uint64_t> parse_anonymous_pages(std::string_view statm);
+/// A line of /proc/PID/statm, in pages.
+struct ProcessPages {
+  std::uint64_t mapped = 0;
+  std::uint64_t resident = 0;
+  std::uint64_t shared = 0;  ///< of the resident ones: of files and shared memory
+
+  /// The counters are inexact, and read one after the other.
+  [[nodiscard]] std::uint64_t anonymous() const { return resident > shared ? resident - shared : 0; }
+};
+
+/// Nothing if the text is not such a line. Allocates nothing.
+std::optional<ProcessPages> parse_process_pages(std::string_view statm);
 
 }  // namespace zerotax

@@ -1,7 +1,6 @@
 #include "os/task_counts.h"
 
 #include <linux/perf_event.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,8 +13,6 @@ namespace {
 
 /// A thread's end takes 160 bytes for each CPU: room for some hundred between two looks.
 constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
-/// Behind every record but a sample: pid, tid, time, identifier.
-constexpr std::size_t kTrailerBytes = 24;
 
 }  // namespace
 
@@ -37,11 +34,10 @@ TaskCounts::TaskCounts() {
 /// threads when it switches between them, and reports nothing at the end of a thread that has the originals.
 void TaskCounts::keep_apart() {
   perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_DUMMY;
   attributes.exclude_kernel = 1;
-  apart_ = UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  apart_ = open_perf_event(attributes, 0, -1);
   if (!apart_) throw refused();
 }
 
@@ -76,33 +72,26 @@ void TaskCounts::open(bool whole) {
 void TaskCounts::read(std::vector<TaskEvent>& events) {
   if (!streams_) return;
   streams_->read([&](const perf_event_header& header, PerfRecordReader reader) {
-    if (reader.left() < kTrailerBytes) return;
-    PerfRecordReader last = reader;
-    last.skip(reader.left() - kTrailerBytes);
-    last.take<std::uint64_t>();
+    const auto record = parse_task_record(header, reader);
+    if (!record) return;
     TaskEvent event;
-    event.time_ns = static_cast<std::int64_t>(last.take<std::uint64_t>());
-    const auto source = streams_->source_of(last.take<std::uint64_t>());
-    event.pid = reader.take<pid_t>();
-    if (header.type == PERF_RECORD_FORK) {
-      event.parent = reader.take<pid_t>();
-      if (event.pid != reader.take<pid_t>()) return;  // a thread
-    } else if (header.type == PERF_RECORD_EXIT) {
+    event.time_ns = static_cast<std::int64_t>(record->time_ns);
+    event.pid = record->pid;
+    if (record->type == PERF_RECORD_FORK) {
+      event.parent = record->parent;
+      if (record->pid != record->tid) return;  // a thread
+    } else if (record->type == PERF_RECORD_EXIT) {
       event.kind = TaskEvent::Kind::kEnd;
-      reader.take<pid_t>();
-      if (event.pid != reader.take<pid_t>()) return;  // another thread
-    } else if (header.type == PERF_RECORD_COMM && (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0) {
+      if (record->pid != record->tid) return;  // another thread
+    } else if (record->type == PERF_RECORD_COMM && record->is_exec()) {
       event.kind = TaskEvent::Kind::kExec;
-      reader.take<pid_t>();
-      event.name = reader.text();
-    } else if (header.type == PERF_RECORD_MMAP) {
+      event.name = record->name;
+    } else if (record->type == PERF_RECORD_MMAP) {
       event.kind = TaskEvent::Kind::kMap;
-    } else if (header.type == PERF_RECORD_READ && source) {
+    } else if (const auto source = streams_->source_of(record->id); record->type == PERF_RECORD_READ && source) {
       event.kind = TaskEvent::Kind::kCounts;
-      reader.take<pid_t>();
-      const auto value = reader.take<std::uint64_t>();
-      if (value == 0 || event.pid == ::getpid()) return;
-      (static_cast<Source>(*source) == Source::kFaults ? event.minor_faults : event.cpu_ns) = value;
+      if (record->value == 0 || event.pid == ::getpid()) return;
+      (static_cast<Source>(*source) == Source::kFaults ? event.minor_faults : event.cpu_ns) = record->value;
     } else {
       return;
     }

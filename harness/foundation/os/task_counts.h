@@ -18,7 +18,7 @@ struct TaskEvent {
     kFork,  ///< `pid` was forked from `parent`
     kExec,  ///< it became another program: `name`
     kMap,   ///< it mapped code. Without a kMap between kExec and kEnd, the exec changed the rights of the process: its
-            ///< counts ended there, and the process still runs (os/tree_pages.h).
+            ///< counts ended there, and the process still runs (os/page_counts.h).
     kCounts,  ///< a thread of it ended, and had so many minor faults and nanoseconds of CPU time on one CPU
     kEnd      ///< its first thread ended
   };

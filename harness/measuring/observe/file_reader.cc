@@ -25,6 +25,8 @@
 #include "os/child.h"
 #include "os/clock.h"
 #include "os/page.h"
+#include "os/process_stat.h"
+#include "os/text_of.h"
 #include "run/allocators.h"
 
 namespace zerotax {
@@ -55,11 +57,8 @@ std::int64_t cpu_ns_of(pid_t pid) {
 }
 
 std::uint64_t anonymous_bytes(pid_t pid) {
-  std::uint64_t size = 0;
-  std::uint64_t resident = 0;
-  std::uint64_t of_files = 0;
-  std::ifstream(fmt::format("/proc/{}/statm", pid)) >> size >> resident >> of_files;
-  return resident > of_files ? (resident - of_files) * page_bytes() : 0;
+  const auto pages = parse_process_pages(text_of(fmt::format("/proc/{}/statm", pid)));
+  return pages ? pages->anonymous() * page_bytes() : 0;
 }
 
 /// Whether an origin tells better where debug information may lie. A name below /proc is that of a descriptor.

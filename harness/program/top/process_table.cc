@@ -94,7 +94,9 @@ void ProcessTable::read_memory(Entry& entry, std::uint64_t resident_pages) {
   if (!entry.statm) entry.statm = UniqueFd(::open(path(process.pid, "statm").c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text;
   const std::size_t length = entry.statm ? read_at_once(entry.statm.get(), text.data(), text.size()) : 0;
-  if (const auto pages = parse_anonymous_pages({text.data(), length})) process.anonymous_bytes = *pages * page_bytes();
+  if (const auto pages = parse_process_pages({text.data(), length})) {
+    process.anonymous_bytes = pages->anonymous() * page_bytes();
+  }
 }
 
 /// Who it belongs to: the owner of its folder, which is its effective user.

@@ -80,10 +80,10 @@ TEST(ProcessStat, TheKernelsOwnLineIsRead) {
 }
 
 TEST(ProcessStat, AnonymousPagesAreResidentLessShared) {
-  EXPECT_EQ(parse_anonymous_pages("732 412 300 5 0 90 0\n"), 112U);
-  EXPECT_EQ(parse_anonymous_pages("732 300 412 5 0 90 0\n"), 0U);
-  EXPECT_FALSE(parse_anonymous_pages("732 412"));
-  EXPECT_FALSE(parse_anonymous_pages(""));
+  EXPECT_EQ(parse_process_pages("732 412 300 5 0 90 0\n")->anonymous(), 112U);
+  EXPECT_EQ(parse_process_pages("732 300 412 5 0 90 0\n")->anonymous(), 0U);
+  EXPECT_FALSE(parse_process_pages("732 412"));
+  EXPECT_FALSE(parse_process_pages(""));
 }
 
 TEST(VmEvents, AllZonesAreAdded) {

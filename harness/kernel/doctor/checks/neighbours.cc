@@ -12,6 +12,7 @@
 #include "doctor/check.h"
 #include "os/memory.h"
 #include "os/page.h"
+#include "os/process_stat.h"
 
 namespace zerotax::doctor {
 namespace {
@@ -43,14 +44,8 @@ Ticks read_ticks(const Machine& machine) {
   for (const std::string& pid : machine.names("/proc")) {
     if (!is_number(pid) || (machine.is_this() && pid == std::to_string(::getpid()))) continue;
     const Reading stat = machine.line("/proc/" + pid + "/stat");
-    // The name, in parentheses, may hold anything.
-    if (!stat || stat.text->rfind(')') == std::string::npos) continue;
-    std::istringstream words(stat.text->substr(stat.text->rfind(')') + 1));
-    std::string skipped;
-    for (int column = 0; column < 11; ++column) words >> skipped;
-    double user = 0;
-    double system = 0;
-    if (words >> user >> system) ticks.by_process[pid] = user + system;
+    const auto found = parse_process_stat(stat.text.value_or(""));
+    if (found) ticks.by_process[pid] = static_cast<double>(found->user_ticks + found->system_ticks);
   }
   return ticks;
 }
@@ -115,10 +110,9 @@ Finding look_at_memory(const Machine& machine) {
   for (const std::string& pid : machine.names("/proc")) {
     if (!is_number(pid)) continue;
     const Reading line = machine.line("/proc/" + pid + "/statm");
-    std::uint64_t mapped = 0;
-    std::uint64_t resident = 0;
-    if (!line || !(std::istringstream(*line.text) >> mapped >> resident) || resident * page_bytes() <= most) continue;
-    most = resident * page_bytes();
+    const auto pages = parse_process_pages(line.text.value_or(""));
+    if (!pages || pages->resident * page_bytes() <= most) continue;
+    most = pages->resident * page_bytes();
     who = pid;
   }
   if (most < memory.total / 4) return {"none uses a quarter of the memory", Weight::kOk, "", ""};

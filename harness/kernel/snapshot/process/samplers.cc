@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "os/clock.h"
+#include "os/process_stat.h"
 #include "os/unique_fd.h"
 
 namespace zerotax::snapshot {
@@ -19,25 +20,19 @@ namespace {
 constexpr std::chrono::milliseconds kCpuPause{5};
 constexpr std::size_t kMostSamples = std::size_t{1} << 16;  // five minutes
 
-/// Fields 14 and 15 of /proc/PID/stat: utime and stime, in clock ticks (proc(5)). Leaves the sample as it is if the
-/// process is gone.
+/// By /proc/PID/stat. Leaves the sample as it is if the process is gone.
 void read_child(int pid, CpuInterval& sample) {
   // No stream: at the fork no thread of ours may hold the allocator's lock.
   char path[64];
   std::snprintf(&path[0], sizeof path, "/proc/%d/stat", pid);
   const UniqueFd file(::open(&path[0], O_RDONLY | O_CLOEXEC));
   char text[1024]{};
-  if (!file || ::read(file.get(), &text[0], sizeof text - 1) <= 0) return;
-  const char* after_name = std::strrchr(&text[0], ')');
-  unsigned long long user = 0;
-  unsigned long long system = 0;
-  if (after_name == nullptr ||
-      std::sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2) {
-    return;
-  }
-  const std::int64_t tick_ns = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
-  sample.child_user_ns = static_cast<std::int64_t>(user) * tick_ns;
-  sample.child_system_ns = static_cast<std::int64_t>(system) * tick_ns;
+  const ssize_t length = file ? ::read(file.get(), &text[0], sizeof text) : -1;
+  if (length <= 0) return;
+  const auto stat = parse_process_stat({&text[0], static_cast<std::size_t>(length)});
+  if (!stat) return;
+  sample.child_user_ns = static_cast<std::int64_t>(stat->user_ticks) * tick_ns();
+  sample.child_system_ns = static_cast<std::int64_t>(stat->system_ticks) * tick_ns();
 }
 
 constexpr std::chrono::milliseconds kMemoryPause{2};
