@@ -203,25 +203,7 @@ void reap(pid_t pid, ChildResult& result) {
   }
 }
 
-}  // namespace
-
-int stopped_by(pid_t child) {
-  siginfo_t info{};
-  const bool stopped =
-      ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
-  return stopped ? info.si_status : 0;
-}
-
-bool stopped_itself(pid_t process) {
-  std::error_code failure;
-  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", failure)) {
-    std::ifstream file(task.path() / "syscall");
-    std::string line;
-    if (std::getline(file, line) && sends_stop(line)) return true;
-  }
-  return false;
-}
-
+/// Takes what is in the pipe, of which the first 64 KiB are kept; closes it at its end.
 void drain(UniqueFd& fd, std::string& text) {
   char buffer[4096];
   const ssize_t got = ::read(fd.get(), &buffer[0], sizeof buffer);
@@ -233,6 +215,9 @@ void drain(UniqueFd& fd, std::string& text) {
   text.append(&buffer[0], std::min(room, static_cast<std::size_t>(got)));
 }
 
+/// Waits for the end of a child, keeping the limits of its command and collecting what it says; kills it, with its
+/// group, where it passes one. Fills in `used`, and `end` and `code` if it was killed for a reason of ours. Does not
+/// reap.
 void watch_child(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, UniqueFd& out,
                  UniqueFd& err, ChildResult& result) {
   const UniqueFd process = open_pidfd(pid);
@@ -253,6 +238,25 @@ void watch_child(pid_t pid, const ChildCommand& command, const std::function<boo
     ::kill(pid, SIGKILL);
   }
   result.used = time.used();
+}
+
+}  // namespace
+
+int stopped_by(pid_t child) {
+  siginfo_t info{};
+  const bool stopped =
+      ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+  return stopped ? info.si_status : 0;
+}
+
+bool stopped_itself(pid_t process) {
+  std::error_code failure;
+  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", failure)) {
+    std::ifstream file(task.path() / "syscall");
+    std::string line;
+    if (std::getline(file, line) && sends_stop(line)) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes) {

@@ -28,15 +28,6 @@ int stopped_by(pid_t child);
 /// rt_sigqueueinfo(2) by which it was stopped, as /proc/PID/task/*/syscall says. False where that cannot be read.
 bool stopped_itself(pid_t process);
 
-/// Takes what is in the pipe, of which the first 64 KiB are kept; closes it at its end.
-void drain(UniqueFd& fd, std::string& text);
-
-/// Waits for the end of a child, keeping the limits of its command and collecting what it says; kills it, with its
-/// group, where it passes one. Fills in `used`, and `end` and `code` if it was killed for a reason of ours. Does not
-/// reap.
-void watch_child(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, UniqueFd& out,
-                 UniqueFd& err, ChildResult& result);
-
 /// The entries of our environment, with variables added or replaced.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "format/ring_file.h"
-#include "os/input_file.h"
+#include "os/mapped_file.h"
 #include "trace/ctf_types.h"
 
 namespace zerotax::trace {
