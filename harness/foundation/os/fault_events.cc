@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <ctime>
 #include <thread>
 
@@ -17,6 +16,7 @@
 #include "os/perf_event.h"
 #include "os/process_info.h"
 #include "os/processor.h"
+#include "os/test_hook.h"
 #include "os/trace_event.h"
 
 namespace zerotax {
@@ -62,7 +62,7 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& processes, std::size_t buffer
 /// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
 /// can be tested as root.
 void FaultEvents::prepare(std::size_t buffer_bytes, Stacks stacks) {
-  const char* chosen = std::getenv("ZEROTAX_FAULTS");
+  const char* chosen = test_hook("ZEROTAX_FAULTS");
   method_ = Method::kSoftware;
   if (kHasFaultTracepoints && (chosen == nullptr || std::string(chosen) != "software")) {
     const auto user = read_trace_event("exceptions/page_fault_user");

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
 #include "os/kernel_version.h"
+#include "os/test_hook.h"
 
 namespace zerotax {
 namespace {
@@ -84,7 +84,7 @@ void add_to_list(void* list, AddressRange pages) { static_cast<RangeList*>(list)
 }  // namespace
 
 Pagemap::Pagemap(Sharing sharing) {
-  const char* wanted = std::getenv("ZEROTAX_PAGEMAP");
+  const char* wanted = test_hook("ZEROTAX_PAGEMAP");
   if (wanted != nullptr && std::strcmp(wanted, "none") == 0) {
     reason_ = "switched off by ZEROTAX_PAGEMAP=none";
     return;

@@ -4,12 +4,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include "os/kernel_version.h"
 #include "os/syscall_filter.h"
 #include "os/syscall_trap.h"
+#include "os/test_hook.h"
 
 // Syscall user dispatch (Linux >= 5.11), and where that is refused a filter of seccomp, which stays for good.
 // Source: Documentation/admin-guide/syscall-user-dispatch.rst.
@@ -87,7 +87,7 @@ const char* why_no_dispatch() {
 }
 
 bool is_wanted(const char* method) {
-  const char* wanted = std::getenv("ZEROTAX_SYSCALLS");
+  const char* wanted = test_hook("ZEROTAX_SYSCALLS");
   return wanted == nullptr || std::strcmp(wanted, method) == 0;
 }
 

@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "os/kernel_version.h"
 #include "os/mappings.h"
 #include "os/pagemap.h"
+#include "os/test_hook.h"
 
 namespace zerotax {
 namespace {
@@ -67,7 +67,7 @@ void add_both(const RangeList& one, const RangeList& other, AddressRange without
 }  // namespace
 
 WriteTracker::WriteTracker() {
-  const char* wanted = std::getenv("ZEROTAX_WRITE_TRACKING");
+  const char* wanted = test_hook("ZEROTAX_WRITE_TRACKING");
   if (wanted != nullptr && std::strcmp(wanted, "none") == 0) {
     reason_ = "switched off by ZEROTAX_WRITE_TRACKING=none";
     return;

@@ -22,6 +22,7 @@
 #include "os/child.h"
 #include "os/input_file.h"
 #include "os/process_info.h"
+#include "os/test_hook.h"
 #include "run/allocators.h"
 #include "run/c_compiler.h"
 #include "run/child_verdict.h"
@@ -162,7 +163,7 @@ void remove_left_cgroups(bool killed) {
 
 std::string suite_program() {
   // For tests: a build of the suite that lies.
-  const char* other = std::getenv("ZEROTAX_CONTRACT_SUITE");
+  const char* other = test_hook("ZEROTAX_CONTRACT_SUITE");
   std::string program = other != nullptr ? other : probe_folder() + "/zerotax-contract";
   if (::access(program.c_str(), X_OK) != 0) {
     throw MachineError(fmt::format("{} is missing: this build had no static C library", program),
@@ -181,7 +182,7 @@ ChildCommand suite_command(std::vector<std::string> words, double seconds) {
   command.arguments = std::move(words);
   command.capture = true;
   command.timeout = milliseconds(seconds);
-  if (const char* lie = std::getenv("ZEROTAX_CONTRACT_LIE")) {
+  if (const char* lie = test_hook("ZEROTAX_CONTRACT_LIE")) {
     command.arguments.insert(command.arguments.end(), {"--lie", lie});
   }
   return command;

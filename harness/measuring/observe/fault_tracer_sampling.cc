@@ -11,6 +11,7 @@
 #include "observe/time_order.h"
 #include "os/clock.h"
 #include "os/page.h"
+#include "os/test_hook.h"
 #include "os/text_of.h"
 
 namespace zerotax {
@@ -40,7 +41,7 @@ constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 
 FaultBudget FaultBudget::chosen(std::uint64_t seed) {
   constexpr double kSecondsAtOnce = 2.4;
-  const char* const text = std::getenv("ZEROTAX_FAULTS_PER_SECOND");
+  const char* const text = test_hook("ZEROTAX_FAULTS_PER_SECOND");
   const double number = text != nullptr ? std::atof(text) : 0;
   return number >= 1 ? FaultBudget(seed, number, kSecondsAtOnce * number) : FaultBudget(seed);
 }
