@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/shell.h"
+#include "baseline/result.h"
 #include "bench/verdict.h"
-#include "programs/verdict.h"
 #include "record/remedies.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
@@ -31,17 +31,17 @@ Measured<Counts> counts_in(const CountedRun& run, const std::string& name) {
 }
 
 /// Where most memory is returned; empty if that is little.
-std::string place_of_returns(const programs::CommandRun& run) {
-  const std::pair<const programs::SiteKey, programs::Site>* most = nullptr;
-  const auto returned = [](const auto& site) { return site.second.numbers[programs::SiteNumber::kReturned]; };
+std::string place_of_returns(const record::runs::CommandRun& run) {
+  const std::pair<const record::runs::SiteKey, record::runs::Site>* most = nullptr;
+  const auto returned = [](const auto& site) { return site.second.numbers[record::runs::SiteNumber::kReturned]; };
   for (const auto& site : run.sites) {
     if (returned(site) != 0 && (most == nullptr || returned(site) > returned(*most))) most = &site;
   }
   if (most == nullptr) return "";
-  programs::SiteChange change;
+  baseline::SiteChange change;
   change.kind = most->first.kind;
   change.place = most->second.place;
-  return programs::place_words(change);
+  return baseline::place_words(change);
 }
 
 std::vector<std::string> names_of(const std::vector<Benchmark>& benchmarks) {

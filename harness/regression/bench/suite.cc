@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "baseline/program.h"
 #include "files/temporary_folder.h"
 #include "os/input_file.h"
-#include "programs/gather.h"
 #include "run/program_launch.h"
 
 namespace zerotax::bench {
@@ -30,17 +30,17 @@ std::string in_folder(std::string text, const std::string& folder) {
   return place == std::string::npos ? text : text.replace(place, 2, folder);
 }
 
-void add_words(const std::vector<std::string>& words, const std::string& folder, programs::Target& target) {
+void add_words(const std::vector<std::string>& words, const std::string& folder, record::runs::Target& target) {
   for (const std::string& word : words) target.recorded.words.push_back(in_folder(word, folder));
 }
 
 /// The framework by whose options it can be run.
-const Framework& framework_of(const programs::Target& asked) {
+const Framework& framework_of(const record::runs::Target& asked) {
   const TemporaryFolder folder{"bench"};
-  programs::Target target = asked;
+  record::runs::Target target = asked;
   target.recorded.words.emplace_back("--help");
   target.output = folder.file("help");
-  programs::run_plain(target, remedy());
+  record::runs::run_plain(target, remedy());
   const std::string help = read_input_file(target.output);
   for (const Framework& each : frameworks()) {
     if (help.find(each.sign) != std::string::npos) return each;
@@ -71,7 +71,7 @@ std::vector<std::string> kept_words(const std::vector<std::string>& words, const
 }
 
 Suite::Suite(const std::vector<std::string>& words, double timeout_s)
-    : target_(programs::target_for(words, "", timeout_s)),
+    : target_(record::runs::target_for(words, "", timeout_s)),
       framework_(&framework_of(target_)),
       words_(kept_words(words, *framework_, false)),
       marks_(project_library("libzerotax-marks.so")) {
@@ -93,13 +93,13 @@ void Suite::add_usual(const std::vector<std::string>& words) {
 /// The benchmarks that a run lists: only `choices`, or without `choices` those that the user chose.
 std::vector<Listed> Suite::listed(const std::optional<std::vector<std::string>>& choices) const {
   const TemporaryFolder folder{"bench"};
-  programs::Target target = target_;
+  record::runs::Target target = target_;
   if (choices) {
     for (const std::string& word : framework_->choose(*choices)) target.recorded.words.push_back(word);
   }
   add_words(framework_->listing, folder.path(), target);
   target.output = folder.file("list");
-  programs::run_plain(target, remedy());
+  record::runs::run_plain(target, remedy());
   return framework_->list(folder.path());
 }
 
@@ -136,9 +136,9 @@ void Suite::ask_for_names() {
   }
 }
 
-programs::Target Suite::target_for(const std::vector<std::string>& names, const Variables& variables,
-                                   const std::string& folder) const {
-  programs::Target target = target_;
+record::runs::Target Suite::target_for(const std::vector<std::string>& names, const Variables& variables,
+                                       const std::string& folder) const {
+  record::runs::Target target = target_;
   target.recorded.words = words_;
   target.env = variables;
   for (const auto& [key, value] : framework_->env) target.env[key] = in_folder(value, folder);
@@ -153,7 +153,7 @@ programs::Target Suite::target_for(const std::vector<std::string>& names, const 
 
 std::vector<Reported> Suite::timed(const std::vector<std::string>& names, const Variables& variables) const {
   const TemporaryFolder folder{"bench"};
-  programs::run_plain(target_for(names, variables, folder.path()), remedy());
+  record::runs::run_plain(target_for(names, variables, folder.path()), remedy());
   std::vector<Reported> found = framework_->read(folder.path());
   // One that can only run with others does not time those.
   std::erase_if(found, [&](const Reported& each) { return !contains(names, each.name); });
@@ -162,7 +162,7 @@ std::vector<Reported> Suite::timed(const std::vector<std::string>& names, const 
 
 CountedRun Suite::counted(const std::vector<std::string>& names, const Variables& variables, bool shuffled) const {
   const TemporaryFolder folder{"bench"};
-  programs::Target target = target_for(names, variables, folder.path());
+  record::runs::Target target = target_for(names, variables, folder.path());
   target.preload = marks_;
   if (framework_->of_real_time) target.env["ZEROTAX_REAL_TIME_MARKS"] = "1";
   if (shuffled) {
@@ -171,8 +171,8 @@ CountedRun Suite::counted(const std::vector<std::string>& names, const Variables
   }
   record::RecordArena arena;
   CountedRun found;
-  found.recorded = programs::run_once(target, arena);
-  programs::check_exit_status(found.recorded, target.name, 0, remedy());
+  found.recorded = record::runs::run_once(target, arena);
+  baseline::check_exit_status(found.recorded, target.name, 0, remedy());
   found.counts = counts_of(framework_->read(folder.path()), arena.marks());
   return found;
 }

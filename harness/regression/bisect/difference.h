@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "baseline/baseline.h"
 #include "bisect/versions.h"
-#include "check/baseline.h"
 
 namespace zerotax::bisect {
 

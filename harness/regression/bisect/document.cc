@@ -1,8 +1,8 @@
 #include "bisect/document.h"
 
+#include "baseline/document.h"
+#include "baseline/measurer.h"
 #include "bisect/verdict.h"
-#include "check/document.h"
-#include "check/measure.h"
 #include "cli/subcommand.h"
 #include "thresholds/document.h"
 
@@ -110,10 +110,10 @@ Json history_json(const HistoryRequest& request, const History& history) {
   json["selection"] = request.selection;
   json["grid"] = request.grid;
   if (!request.grid.command && request.grid.thresholds) {
-    json["range"] = {{"from_bytes", check::baseline_range().from}, {"to_bytes", request.grid.last_bytes()}};
+    json["range"] = {{"from_bytes", baseline::baseline_range().from}, {"to_bytes", request.grid.last_bytes()}};
   }
   if (request.grid.command) {
-    for (const programs::MetricRow& row : programs::metric_rows()) json["words"][row.key] = row.name;
+    for (const record::runs::MetricRow& row : record::runs::metric_rows()) json["words"][row.key] = row.name;
   } else {
     for (const auto& doing : thresholds::doings()) json["words"][doing.key] = doing.words;
   }

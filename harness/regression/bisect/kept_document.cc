@@ -1,8 +1,7 @@
 #include "base/fields.h"
+#include "baseline/document.h"
 #include "bisect/document.h"
-#include "check/document.h"
 #include "os/environment.h"
-#include "programs/document.h"
 #include "thresholds/document.h"
 
 namespace zerotax::bisect {
@@ -63,15 +62,15 @@ void to_json(Json& json, const Measurement& measurement) {
     json = {{"program", *measurement.program}};
     return;
   }
-  json = {{"pieces", measurement.pieces}, {"baseline", check::to_json(measurement.baseline)}};
+  json = {{"pieces", measurement.pieces}, {"baseline", baseline::to_json(measurement.baseline)}};
 }
 
 void from_json(const Json& json, Measurement& measurement) {
   if (json.contains("program")) {
-    measurement.program = json.at("program").get<programs::Program>();
+    measurement.program = json.at("program").get<baseline::Program>();
     return;
   }
-  measurement.baseline = check::baseline_from_json(json.at("baseline"));
+  measurement.baseline = baseline::baseline_from_json(json.at("baseline"));
   json.at("pieces").get_to(measurement.pieces);
 }
 

@@ -6,9 +6,9 @@
 
 #include "base/size.h"
 #include "base/units.h"
-#include "check/measure.h"
+#include "baseline/measurer.h"
+#include "baseline/program.h"
 #include "point/point_json.h"
-#include "programs/gather.h"
 #include "run/interrupt.h"
 #include "run/make_plan.h"
 #include "run/point_run.h"
@@ -31,9 +31,9 @@ Plan plan_without_points(const Allocator& allocator, double timeout_s) {
 }
 
 Plan plan_of(const Allocator& allocator, const Grid& grid) {
-  if (grid.sizes.empty()) return check::baseline_plan(allocator, grid.timeout_s);
+  if (grid.sizes.empty()) return baseline::baseline_plan(allocator, grid.timeout_s);
   Plan plan = plan_without_points(allocator, grid.timeout_s);
-  add_points(plan, {{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}}, check::kBaselineRepeats);
+  add_points(plan, {{"calloc_loop"}, grid.sizes, {0.0, 1.0}, {"main", "worker"}}, baseline::kBaselineRepeats);
   return plan;
 }
 
@@ -55,7 +55,7 @@ std::vector<Piece> pieces_of_points(const std::vector<Point>& points) {
 
 }  // namespace
 
-std::uint64_t Grid::last_bytes() const { return to_bytes != 0 ? to_bytes : check::baseline_range().to; }
+std::uint64_t Grid::last_bytes() const { return to_bytes != 0 ? to_bytes : baseline::baseline_range().to; }
 
 std::string why_unusable(const Allocator& allocator, const Grid& grid) {
   const Plan plan = plan_of(allocator, grid);
@@ -68,42 +68,42 @@ std::string why_unusable(const Allocator& allocator, const Grid& grid) {
 }
 
 Measurement measure(const Allocator& allocator, const Grid& grid, const std::function<void()>& watch) {
-  check::Work work;
+  baseline::Work work;
   work.plan = plan_of(allocator, grid);
   work.time = kStoppedClock;
   work.faults = false;
   Experiment experiment("", watched(watch, grid.side_by_side));
-  const check::BaselineRange range = check::baseline_range();
+  const baseline::BaselineRange range = baseline::baseline_range();
   if (grid.thresholds) work.grid = size_grid(range.from, grid.last_bytes(), range.per_octave);
-  check::WorkDone done = measure_work(work, experiment);
+  baseline::WorkDone done = measure_work(work, experiment);
   std::vector<Piece> pieces = grid.thresholds ? thresholds::pieces_of(done.search, range.from, grid.last_bytes())
                                               : pieces_of_points(done.points);
   return {std::move(done.baseline), std::move(pieces)};
 }
 
-programs::Program measured_program(const Grid& grid, const RecipePlaces& places, const std::function<void()>& watch) {
+baseline::Program measured_program(const Grid& grid, const RecipePlaces& places, const std::function<void()>& watch) {
   std::vector<std::string> words;
   for (const std::string& word : grid.command->words) words.push_back(word_at(word, places));
   const std::string& library = grid.command->library;
   // A bare word is a program of PATH; other paths are those of this version. A recording is the same for all.
   if (library.empty() && words.front().find('/') != std::string::npos) words.front() = path_at(words.front(), places);
-  programs::Target target = programs::target_for(words, grid.command->name, grid.timeout_s,
-                                                 library.empty() ? "" : "version=" + path_at(library, places));
+  record::runs::Target target = record::runs::target_for(words, grid.command->name, grid.timeout_s,
+                                                         library.empty() ? "" : "version=" + path_at(library, places));
   target.command = grid.command->words;  // the folders of this run are no part of it
   target.folder = places.source;
-  return programs::measured(target, {grid.command->rounds}, [&] {
+  return baseline::measured(target, {grid.command->rounds}, [&] {
     end_if_stopped();
     watch();
-    return programs::run_once(target);
+    return record::runs::run_once(target);
   });
 }
 
-check::Baseline measure_part(const Allocator& allocator, double timeout_s, const check::BaselinePart& part,
-                             const PointTime& time, const std::function<void()>& watch) {
-  check::Work work{part, plan_without_points(allocator, timeout_s), time, {}};
-  for (const check::PointIdentity& point : part.points) {
+baseline::Baseline measure_part(const Allocator& allocator, double timeout_s, const baseline::BaselinePart& part,
+                                const PointTime& time, const std::function<void()>& watch) {
+  baseline::Work work{part, plan_without_points(allocator, timeout_s), time, {}};
+  for (const baseline::PointIdentity& point : part.points) {
     work.plan.points.push_back(
-        {0, point.case_name, point.size_bytes, point.touch, point.thread, check::kBaselineRepeats, time});
+        {0, point.case_name, point.size_bytes, point.touch, point.thread, baseline::kBaselineRepeats, time});
   }
   work.faults = work.busy = false;
   Experiment experiment("", watched(watch));
@@ -120,7 +120,7 @@ std::vector<Point> audited_for_rules(const Allocator& allocator, const std::stri
   for (const double touch : {0.0, 1.0}) {
     for (const char* thread : {"main", "worker"}) {
       points.push_back(audited(
-          allocator, {0, case_name, size_bytes, touch, thread, check::kBaselineRepeats, kStoppedClock}, timeout_s));
+          allocator, {0, case_name, size_bytes, touch, thread, baseline::kBaselineRepeats, kStoppedClock}, timeout_s));
     }
   }
   return points;

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "baseline/baseline.h"
+#include "baseline/lasting_changes.h"
+#include "baseline/program.h"
 #include "bisect/recipe.h"
-#include "check/baseline.h"
-#include "check/lasting_changes.h"
-#include "programs/result.h"
 #include "thresholds/map.h"
 
 namespace zerotax::bisect {
@@ -38,11 +38,11 @@ struct Grid {
 
 /// The deterministic metrics of one version.
 struct Measurement {
-  check::Baseline baseline;
+  baseline::Baseline baseline;
   /// With nothing touched, on the main thread, in the steady state: every size of the range if thresholds were
   /// searched, else the measured sizes alone.
   std::vector<thresholds::Piece> pieces;
-  std::optional<programs::Program> program{};  ///< of a program, and then nothing else
+  std::optional<baseline::Program> program{};  ///< of a program, and then nothing else
 };
 
 /// Why a version cannot be measured at all: its first point has no result. Empty if it can.
@@ -53,12 +53,12 @@ std::string why_unusable(const Allocator& allocator, const Grid& grid);
 Measurement measure(const Allocator& allocator, const Grid& grid, const std::function<void()>& watch);
 
 /// Records a grid's command, in a version's folder, as `bless` does. Throws UsageError, MachineError and Stop as
-/// programs::run_once does, and UsageError for a command that fails.
-programs::Program measured_program(const Grid& grid, const RecipePlaces& places, const std::function<void()>& watch);
+/// record::runs::run_once does, and UsageError for a command that fails.
+baseline::Program measured_program(const Grid& grid, const RecipePlaces& places, const std::function<void()>& watch);
 
 /// Measures a part of a baseline again, as check does, on any grid.
-check::Baseline measure_part(const Allocator& allocator, double timeout_s, const check::BaselinePart& part,
-                             const PointTime& time, const std::function<void()>& watch);
+baseline::Baseline measure_part(const Allocator& allocator, double timeout_s, const baseline::BaselinePart& part,
+                                const PointTime& time, const std::function<void()>& watch);
 
 /// One point with all that an audit sees. Throws Stop.
 Point audited(const Allocator& allocator, const PointSpec& spec, double timeout_s);

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "baseline/measurer.h"
 #include "bisect/expectation.h"
 #include "bisect/measure.h"
-#include "check/measure.h"
 #include "judge/document.h"
 
 namespace zerotax::bisect {
@@ -16,7 +16,7 @@ namespace {
 constexpr PointTime kObservedTime{ClockMode::kStopped, 0};
 
 PointSpec spec_of(const Place& place) {
-  return {0, place.case_name, place.size_bytes, place.touch, place.thread, check::kBaselineRepeats, kObservedTime};
+  return {0, place.case_name, place.size_bytes, place.touch, place.thread, baseline::kBaselineRepeats, kObservedTime};
 }
 
 Observed unknown(const std::string& why) { return {false, false, why}; }
@@ -67,7 +67,7 @@ Observed Expectation::observe_thresholds(const Allocator& allocator, const Place
       measure(allocator, {{std::uint64_t{64} << 10}, true, place.last_bytes, place.timeout_s}, [] {});
   std::vector<std::string> sizes;
   bool any = false;
-  for (const check::BaselineThreshold& threshold : *measured.baseline.thresholds) {
+  for (const baseline::BaselineThreshold& threshold : *measured.baseline.thresholds) {
     const auto at = static_cast<double>(threshold.at_bytes);
     any = any || (is("!=") ? at == number_ : compare(at));
     sizes.push_back(format_count(threshold.at_bytes));

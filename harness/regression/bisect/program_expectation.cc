@@ -11,13 +11,13 @@
 namespace zerotax::bisect {
 namespace {
 
-using programs::MetricRow;
-using programs::SiteNumber;
+using record::runs::MetricRow;
+using record::runs::SiteNumber;
 
 /// The metric of a key, or of a name for people.
-std::optional<programs::Metric> metric_of(const std::string& word) {
+std::optional<record::runs::Metric> metric_of(const std::string& word) {
   const std::string key = key_of_name(word);
-  for (const MetricRow& row : programs::metric_rows()) {
+  for (const MetricRow& row : record::runs::metric_rows()) {
     if (key == row.key || key == key_of_name(row.name)) return row.metric;
   }
   return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<programs::Metric> metric_of(const std::string& word) {
 
 [[noreturn]] void refuse_metric(const std::string& word) {
   std::vector<std::string> keys;
-  for (const MetricRow& row : programs::metric_rows()) keys.emplace_back(row.key);
+  for (const MetricRow& row : record::runs::metric_rows()) keys.emplace_back(row.key);
   throw UsageError(fmt::format("--expect: unknown metric '{}'", word),
                    did_you_mean(word, keys) + "choose a metric of zerotax help metrics, as in 'page faults <= 2000'");
 }
@@ -33,16 +33,16 @@ std::optional<programs::Metric> metric_of(const std::string& word) {
 SiteNumber number_named(const std::string& word) {
   const std::string key = key_of_name(word);
   std::vector<std::string> keys;
-  for (std::size_t i = 0; i < programs::kSiteNumbers; ++i) {
+  for (std::size_t i = 0; i < record::runs::kSiteNumbers; ++i) {
     const auto number = static_cast<SiteNumber>(i);
-    if (key == programs::key_of(number)) return number;
-    keys.emplace_back(programs::key_of(number));
+    if (key == key_of(number)) return number;
+    keys.emplace_back(key_of(number));
   }
   refuse_word(fmt::format("--expect: '{}' is not counted of a function", word), word, keys);
 }
 
 /// The metric and the process name of "peak resident memory of cc1". Names of metrics may contain " of ", too.
-std::pair<std::optional<programs::Metric>, std::string> metric_of_processes(const std::string& subject) {
+std::pair<std::optional<record::runs::Metric>, std::string> metric_of_processes(const std::string& subject) {
   if (const auto whole = metric_of(subject)) return {whole, ""};
   for (std::size_t at = subject.find(" of "); at != std::string::npos; at = subject.find(" of ", at + 1)) {
     if (const auto metric = metric_of(subject.substr(0, at))) return {metric, subject.substr(at + 4)};
@@ -63,7 +63,7 @@ ProgramExpectation ProgramExpectation::parse(const std::string& text) {
   if (metric) {
     expectation.metric_ = *metric;
     expectation.process_ = process;
-    expectation.name_ = programs::name_of(row_of(*metric), process);
+    expectation.name_ = name_of(row_of(*metric), process);
   } else if (in != std::string::npos) {
     expectation.site_number_ = number_named(subject.substr(0, in));
     expectation.function_ = subject.substr(in + 4);
@@ -80,7 +80,7 @@ Unit ProgramExpectation::unit() const {
   return row_of(metric_).unit;
 }
 
-Measured<Range> ProgramExpectation::range_in(const programs::Program& program) const {
+Measured<Range> ProgramExpectation::range_in(const baseline::Program& program) const {
   if (site_number_) {
     Range sum;
     for (const auto& [key, site] : program.sites) {
@@ -95,14 +95,14 @@ Measured<Range> ProgramExpectation::range_in(const programs::Program& program) c
   return found == program.processes.end() ? Measured<Range>(Range{}) : found->second[metric_];
 }
 
-Observed ProgramExpectation::observe(const programs::Program& program) const {
+Observed ProgramExpectation::observe(const baseline::Program& program) const {
   const Measured<Range> range = range_in(program);
   if (!range) return {false, false, fmt::format("{} is n/a: {}", name_, range.why())};
   const auto holds = [&](std::uint64_t value) { return comparison_->holds(static_cast<double>(value), number_); };
   // Neither == nor != can be told from the two ends alone if the value lies between them.
   const bool inside = number_ > static_cast<double>(range->low) && number_ < static_cast<double>(range->high);
   const bool all = holds(range->low) && holds(range->high) && !(inside && comparison_->is("!="));
-  return {true, all, fmt::format("{} is {}", name_, programs::format_range(unit(), *range))};
+  return {true, all, fmt::format("{} is {}", name_, baseline::format_range(unit(), *range))};
 }
 
 }  // namespace zerotax::bisect

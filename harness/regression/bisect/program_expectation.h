@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "baseline/program.h"
 #include "bisect/condition.h"
 #include "bisect/expectation.h"
-#include "programs/result.h"
 
 namespace zerotax::bisect {
 
@@ -25,19 +25,19 @@ class ProgramExpectation {
 
   [[nodiscard]] const std::string& text() const { return text_; }
   /// What is true of a version whose runs are these: of every value that they showed.
-  [[nodiscard]] Observed observe(const programs::Program& program) const;
+  [[nodiscard]] Observed observe(const baseline::Program& program) const;
 
  private:
-  [[nodiscard]] Measured<Range> range_in(const programs::Program& program) const;
+  [[nodiscard]] Measured<Range> range_in(const baseline::Program& program) const;
   [[nodiscard]] Unit unit() const;
 
   std::string text_;
   std::string name_;  ///< of its subject, for people
   const Comparison* comparison_ = nullptr;
   double number_ = 0;
-  programs::Metric metric_{};
+  record::runs::Metric metric_{};
   std::string process_;
-  std::optional<programs::SiteNumber> site_number_;
+  std::optional<record::runs::SiteNumber> site_number_;
   std::string function_;
 };
 

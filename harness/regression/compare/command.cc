@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/size.h"
+#include "baseline/options.h"
 #include "cli/colour.h"
 #include "cli/common_options.h"
 #include "cli/plot_option.h"
@@ -19,7 +20,6 @@
 #include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/print.h"
-#include "programs/programs.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/memory_guard.h"
@@ -245,7 +245,7 @@ ExitStatus compare(const Options& options) {
 
 ExitStatus compare_either(const Options& options, const Arguments& arguments) {
   const std::vector<std::string> words =
-      programs::command_words(arguments,
+      baseline::command_words(arguments,
                               {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch",
                                "--thread", "--self-test", "--cost", "--plot", "--html", "--csv", "--benchmark-json"},
                               {});
@@ -262,9 +262,7 @@ ExitStatus compare_either(const Options& options, const Arguments& arguments) {
   if (other != options.explain.end()) {
     throw UsageError(fmt::format("--explain {} names no point", *other), "of commands, give --explain all");
   }
-  return programs::compare(words, options.measure.env,
-                           options.pairs == kNotGiven ? std::nullopt : std::optional(options.pairs),
-                           options.measure.timeout_s, !options.explain.empty(), options.exchange);
+  return compare_programs(options, words);
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
