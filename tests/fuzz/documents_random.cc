@@ -18,7 +18,7 @@
 #include "clients/document.h"
 #include "compare/bench.h"
 #include "compare/comparison.h"
-#include "compare/run_file.h"
+#include "compare/points.h"
 #include "contract/document.h"
 #include "contract/promise.h"
 #include "cow/document.h"

@@ -1,10 +1,9 @@
-#include "bisect/program_expectation.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "baseline/baseline.h"
+#include "bisect/expectation.h"
 #include "cli/topics.h"
 #include "point/metric_named.h"
 
