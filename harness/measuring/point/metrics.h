@@ -24,6 +24,7 @@ enum class Metric : std::uint8_t {
 inline constexpr std::size_t kMetrics =
     std::initializer_list<Metric>{
 #define ZEROTAX_METRIC(name, ...) Metric::name,
+#include "point/metrics.inc"
 #undef ZEROTAX_METRIC
     }
         .size();
