@@ -11,14 +11,14 @@
 #include "advise/result.h"
 #include "base/error.h"
 #include "base/strict_json.h"
+#include "baseline/document.h"
+#include "baseline/table.h"
 #include "bench/framework.h"
 #include "bisect/document.h"
-#include "check/document.h"
-#include "check/table.h"
 #include "clients/document.h"
 #include "compare/bench.h"
 #include "compare/comparison.h"
-#include "compare/run_file.h"
+#include "compare/points.h"
 #include "contract/promise.h"
 #include "cow/result.h"
 #include "files/document.h"
@@ -30,8 +30,6 @@
 #include "fork/result.h"
 #include "judge/document.h"
 #include "judge/rule.h"
-#include "programs/document.h"
-#include "programs/table.h"
 #include "random_input.h"
 #include "record/document.h"
 #include "replay/document.h"
@@ -205,15 +203,15 @@ void read_workloads(const std::string& path, const std::string&) {
 }
 
 void read_baseline(const std::string& path, const std::string&) {
-  const check::Baseline baseline = check::read_baseline(path);
-  use(check::unsteady_text(baseline));
-  use(check::to_json(baseline));
+  const baseline::Baseline baseline = baseline::read_baseline(path);
+  use(baseline::unsteady_text(baseline));
+  use(baseline::to_json(baseline));
 }
 
 void read_program_baseline(const std::string& path, const std::string&) {
-  const programs::Baseline baseline = programs::read_baseline(path);
-  for (const programs::Program& program : baseline.programs) use(programs::bless_text(program, {}, path));
-  use(programs::baseline_json(baseline));
+  const std::vector<baseline::Program> programs = baseline::read_programs(path);
+  for (const baseline::Program& program : programs) use(baseline::bless_text(program, {}, path));
+  use(baseline::programs_json(programs));
 }
 
 void read_bench(const std::string& path, const std::string& sample) {

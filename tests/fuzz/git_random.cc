@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "bisect/foreign_repository.h"
-#include "bisect/git_bisect.h"
+#include "bisect/bisect.h"
+#include "bisect/git.h"
 #include "bisect/repository.h"
 #include "files/temporary_folder.h"
 #include "random_input.h"

@@ -65,7 +65,7 @@ def test_a_wing_includes_what_stands_before_it():
 
 @pytest.mark.parametrize("folder, included, why", [
     ("cow/run.cc", "record", "kernel does not stand above program"),
-    ("replay/run.cc", "programs", "program does not stand above regression"),
+    ("replay/run.cc", "baseline", "program does not stand above regression"),
     ("cli/main.cc", "probe", "nothing links the probe"),
     ("bench/preload", "os", "runs in another process"),
     ("bench/run.cc", "record", "")])

@@ -8,6 +8,7 @@
 
 #include "base/document_head.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/paired_times.h"
 #include "base/table.h"
 
@@ -98,5 +99,38 @@ struct Report : DocumentHead {
   std::string sentence;
   std::string next;  ///< a line to paste into CI
 };
+
+void to_json(Json& json, const Counts& counts);
+void from_json(const Json& json, Counts& counts);
+void to_json(Json& json, const Observed& observed);
+void from_json(const Json& json, Observed& observed);
+
+/// The object "zerotax.bench/1" (results/schema/bench.schema.json).
+Json bench_json(const Report& report);
+
+/// Whether two counts of one iteration differ: by a tenth and by two (in bytes: two pages), or by half and by one.
+bool differs(Unit unit, double one, double other);
+
+/// Whether an iteration costs something else: page faults or zeroed bytes differ. False if one is n/a.
+bool differ(const Measured<Counts>& one, const Measured<Counts>& other);
+
+/// Whether its counts do.
+bool depends_on_order(const Benchmark& benchmark);
+
+/// "7.88 MiB", of a mean.
+std::string bytes_words(double bytes);
+
+/// Puts the verdict of each benchmark, and of all, in place: counts by their difference, times by their pairs.
+void judge(Report& report);
+
+/// "1.71 times (1.65 to 1.77)", with the 95 % interval; "n/a" if nothing was timed.
+std::string ratio_words(const TimeVerdict& time);
+
+/// For people: the verdict in the first line, then a row for each benchmark, and what to do. At most 80 columns, but
+/// for names and the line to paste.
+std::string bench_text(const Report& report);
+
+/// The median time of an iteration, "n/a" if there is none.
+std::string time_text(const Observed& observed);
 
 }  // namespace zerotax::bench

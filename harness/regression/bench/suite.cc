@@ -4,16 +4,71 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
+#include "baseline/program.h"
 #include "files/temporary_folder.h"
 #include "os/input_file.h"
-#include "programs/gather.h"
 #include "run/program_launch.h"
 
 namespace zerotax::bench {
 namespace {
+
+using Marks = std::vector<const record::Mark*>;
+
+double difference(std::uint64_t before, std::uint64_t after) {
+  return static_cast<double>(static_cast<std::int64_t>(after - before));
+}
+
+/// Adds what happened between two marks.
+void add_between(const record::Mark& begin, const record::Mark& end, Counts& counts) {
+  const double grown = difference(begin.anonymous_bytes, end.anonymous_bytes);
+  const double returned = difference(begin.returned_bytes, end.returned_bytes);
+  const double zeroed = std::max(0.0, grown + returned);
+  const double new_peak = difference(begin.peak_bytes, end.peak_bytes);
+  counts.minor_faults += difference(begin.minor_faults, end.minor_faults);
+  counts.kernel_zeroed_bytes += zeroed;
+  counts.refilled_bytes += std::max(0.0, zeroed - new_peak);
+  counts.returned_bytes += returned;
+  counts.zeroed_bytes += difference(begin.zeroed_bytes, end.zeroed_bytes);
+  counts.by_hand_bytes += difference(begin.by_hand_bytes, end.by_hand_bytes);
+  counts.calls += difference(begin.calls, end.calls);
+}
+
+/// The time from mark `at` to the next, and of every other such stretch after it. Nothing if they are not of one
+/// thread.
+std::optional<double> length_of(const Loop& loop, const Marks& marks, const std::vector<bool>& used, std::size_t at) {
+  if (at + 2 * loop.stretches > marks.size()) return std::nullopt;
+  double ns = 0;
+  for (std::size_t i = at; i < at + 2 * loop.stretches; ++i) {
+    const bool begins = (i - at) % 2 == 0;
+    if ((begins && used[i]) || marks[i]->tid != marks[at]->tid || marks[i]->pid != marks[at]->pid) return std::nullopt;
+    if (!begins) ns += static_cast<double>(marks[i]->ns - marks[i - 1]->ns);
+    if (ns > loop.ns + loop.slack_ns) return std::nullopt;
+  }
+  return ns;
+}
+
+/// Finds a loop by its length, and adds what happened in it. False if it is not there.
+bool add_loop(const Loop& loop, const Marks& marks, std::vector<bool>& used, Counts& counts) {
+  double best = loop.slack_ns;
+  std::size_t found = marks.size();
+  for (std::size_t at = 0; at < marks.size(); ++at) {
+    const std::optional<double> ns = length_of(loop, marks, used, at);
+    if (!ns || std::abs(*ns - loop.ns) >= best) continue;
+    best = std::abs(*ns - loop.ns);
+    found = at;
+  }
+  if (found == marks.size()) return false;
+  for (std::size_t i = found; i < found + 2 * loop.stretches; i += 2) {
+    add_between(*marks[i], *marks[i + 1], counts);
+    // The end of one may be where the next begins.
+    used[i] = true;
+  }
+  return true;
+}
 
 std::string remedy() { return fmt::format("give a program of {} that succeeds", framework_names()); }
 
@@ -30,17 +85,17 @@ std::string in_folder(std::string text, const std::string& folder) {
   return place == std::string::npos ? text : text.replace(place, 2, folder);
 }
 
-void add_words(const std::vector<std::string>& words, const std::string& folder, programs::Target& target) {
+void add_words(const std::vector<std::string>& words, const std::string& folder, record::runs::Target& target) {
   for (const std::string& word : words) target.recorded.words.push_back(in_folder(word, folder));
 }
 
 /// The framework by whose options it can be run.
-const Framework& framework_of(const programs::Target& asked) {
+const Framework& framework_of(const record::runs::Target& asked) {
   const TemporaryFolder folder{"bench"};
-  programs::Target target = asked;
+  record::runs::Target target = asked;
   target.recorded.words.emplace_back("--help");
   target.output = folder.file("help");
-  programs::run_plain(target, remedy());
+  record::runs::run_plain(target, remedy());
   const std::string help = read_input_file(target.output);
   for (const Framework& each : frameworks()) {
     if (help.find(each.sign) != std::string::npos) return each;
@@ -50,6 +105,26 @@ const Framework& framework_of(const programs::Target& asked) {
 }
 
 }  // namespace
+
+std::map<std::string, Measured<Counts>> counts_of(const std::vector<Reported>& repetitions, const Marks& marks) {
+  std::map<std::string, Measured<Counts>> all;
+  std::map<std::string, double> iterations;
+  std::vector<bool> used(marks.size(), false);
+  for (const Reported& each : repetitions) {
+    Measured<Counts>& counts = all.try_emplace(each.name, Counts{}).first->second;
+    for (const Loop& loop : each.loops) {
+      if (counts && !add_loop(loop, marks, used, *counts)) {
+        counts = NotAvailable{"its timed loop was not found: it pauses its clock, has threads, or times itself"};
+      }
+      iterations[each.name] += loop.iterations;
+    }
+  }
+  for (auto& [name, counts] : all) {
+    if (!counts) continue;
+    for (const CountRow& row : kCounts) *counts.*row.of /= iterations[name];
+  }
+  return all;
+}
 
 std::vector<std::string> kept_words(const std::vector<std::string>& words, const Framework& framework, bool filters) {
   std::size_t program = 0;
@@ -71,7 +146,7 @@ std::vector<std::string> kept_words(const std::vector<std::string>& words, const
 }
 
 Suite::Suite(const std::vector<std::string>& words, double timeout_s)
-    : target_(programs::target_for(words, "", timeout_s)),
+    : target_(record::runs::target_for(words, "", timeout_s)),
       framework_(&framework_of(target_)),
       words_(kept_words(words, *framework_, false)),
       marks_(project_library("libzerotax-marks.so")) {
@@ -93,13 +168,13 @@ void Suite::add_usual(const std::vector<std::string>& words) {
 /// The benchmarks that a run lists: only `choices`, or without `choices` those that the user chose.
 std::vector<Listed> Suite::listed(const std::optional<std::vector<std::string>>& choices) const {
   const TemporaryFolder folder{"bench"};
-  programs::Target target = target_;
+  record::runs::Target target = target_;
   if (choices) {
     for (const std::string& word : framework_->choose(*choices)) target.recorded.words.push_back(word);
   }
   add_words(framework_->listing, folder.path(), target);
   target.output = folder.file("list");
-  programs::run_plain(target, remedy());
+  record::runs::run_plain(target, remedy());
   return framework_->list(folder.path());
 }
 
@@ -136,9 +211,9 @@ void Suite::ask_for_names() {
   }
 }
 
-programs::Target Suite::target_for(const std::vector<std::string>& names, const Variables& variables,
-                                   const std::string& folder) const {
-  programs::Target target = target_;
+record::runs::Target Suite::target_for(const std::vector<std::string>& names, const Variables& variables,
+                                       const std::string& folder) const {
+  record::runs::Target target = target_;
   target.recorded.words = words_;
   target.env = variables;
   for (const auto& [key, value] : framework_->env) target.env[key] = in_folder(value, folder);
@@ -153,7 +228,7 @@ programs::Target Suite::target_for(const std::vector<std::string>& names, const 
 
 std::vector<Reported> Suite::timed(const std::vector<std::string>& names, const Variables& variables) const {
   const TemporaryFolder folder{"bench"};
-  programs::run_plain(target_for(names, variables, folder.path()), remedy());
+  record::runs::run_plain(target_for(names, variables, folder.path()), remedy());
   std::vector<Reported> found = framework_->read(folder.path());
   // One that can only run with others does not time those.
   std::erase_if(found, [&](const Reported& each) { return !contains(names, each.name); });
@@ -162,7 +237,7 @@ std::vector<Reported> Suite::timed(const std::vector<std::string>& names, const 
 
 CountedRun Suite::counted(const std::vector<std::string>& names, const Variables& variables, bool shuffled) const {
   const TemporaryFolder folder{"bench"};
-  programs::Target target = target_for(names, variables, folder.path());
+  record::runs::Target target = target_for(names, variables, folder.path());
   target.preload = marks_;
   if (framework_->of_real_time) target.env["ZEROTAX_REAL_TIME_MARKS"] = "1";
   if (shuffled) {
@@ -171,8 +246,8 @@ CountedRun Suite::counted(const std::vector<std::string>& names, const Variables
   }
   record::RecordArena arena;
   CountedRun found;
-  found.recorded = programs::run_once(target, arena);
-  programs::check_exit_status(found.recorded, target.name, 0, remedy());
+  found.recorded = record::runs::run_once(target, arena);
+  baseline::check_exit_status(found.recorded, target.name, 0, remedy());
   found.counts = counts_of(framework_->read(folder.path()), arena.marks());
   return found;
 }

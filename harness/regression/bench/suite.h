@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "baseline/program.h"
 #include "bench/framework.h"
 #include "bench/result.h"
-#include "programs/result.h"
 
 namespace zerotax::bench {
 
 /// What a run with the recorder showed.
 struct CountedRun {
   std::map<std::string, Measured<Counts>> counts;  ///< of an iteration, by benchmark; the mean of its repetitions
-  programs::CommandRun recorded;                   ///< as a whole
+  record::runs::CommandRun recorded;               ///< as a whole
 };
 
 /// A program of benchmarks, of a framework that is known.
@@ -40,10 +40,10 @@ class Suite {
   [[nodiscard]] std::vector<Listed> listed(const std::optional<std::vector<std::string>>& choices) const;
   void leave_out_prose(std::vector<Listed>& all) const;
   void ask_for_names();
-  [[nodiscard]] programs::Target target_for(const std::vector<std::string>& names, const Variables& variables,
-                                            const std::string& folder) const;
+  [[nodiscard]] record::runs::Target target_for(const std::vector<std::string>& names, const Variables& variables,
+                                                const std::string& folder) const;
 
-  programs::Target target_;  ///< its words choose what the user chose
+  record::runs::Target target_;  ///< its words choose what the user chose
   const Framework* framework_;
   std::vector<std::string> words_;  ///< the same without filters
   std::vector<std::string> names_;

@@ -4,14 +4,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/error.h"
-#include "bisect/git_bisect.h"
+#include "base/size.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 
 namespace zerotax::bisect {
 namespace {
+
+/// The commits that lines of a bisection's log name: "# first bad commit: [0123…] subject".
+std::vector<std::string> commits_in_log(const std::string& log, const std::string& mark) {
+  std::vector<std::string> ids;
+  for (const std::string& line : lines_of(log)) {
+    if (!line.starts_with(mark)) continue;
+    const std::size_t begin = mark.size();
+    ids.push_back(line.substr(begin, line.find(']', begin) - begin));
+  }
+  return ids;
+}
+
+/// Removes what an earlier line has left.
+void reset_bisection(const Git& git) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(git.repository(), ignored)) {
+    if (entry.path().filename().string().starts_with("BISECT_")) std::filesystem::remove(entry.path(), ignored);
+  }
+  for (const std::string& reference :
+       lines_of(git.output_of({"for-each-ref", "--format=%(refname)", "refs/bisect/"}))) {
+    git.must({"update-ref", "-d", reference});
+  }
+}
+
+/// How git names a commit: "bad" has the change, "good" has not.
+const char* word_for(const Answer& answer, bool is_fix) {
+  if (answer.kind == Answer::Kind::kUnknown) return "skip";
+  return (answer.kind == Answer::Kind::kBad) != is_fix ? "bad" : "good";
+}
 
 [[noreturn]] void refuse_ends(const Question& question, const Bisection& found) {
   const auto says = [](const Commit& commit, const Answer& answer) {
@@ -179,7 +209,85 @@ class Bisecting {
   Experiment experiment_;
 };
 
+/// Where allocators that differ do so, if nobody has said a size.
+constexpr std::uint64_t kPlainSize = 20 * kMiB;
+
+std::vector<Finding> findings_in(const Allocator& allocator, std::uint64_t size, double timeout_s) {
+  const std::vector<Point> points = audited_for_rules(allocator, "calloc_loop", size, timeout_s);
+  std::vector<Finding> all;
+  for (const AllocatorFindings& each : find_findings(points, Json())) {
+    all.insert(all.end(), each.findings.begin(), each.findings.end());
+  }
+  return all;
+}
+
+/// Those of one version that the other has not.
+std::vector<Finding> beyond(std::vector<Finding> own, const std::vector<Finding>& other) {
+  std::erase_if(own, [&](const Finding& finding) {
+    return std::any_of(other.begin(), other.end(), [&](const auto& each) { return each.name == finding.name; });
+  });
+  return own;
+}
+
+BisectOutcome compared(const BisectSetup& setup, const Bisection& found,
+                       const std::function<void(const char*)>& watch) {
+  const Commit& after = *found.first;
+  const Versions versions(setup.builder, setup.workspace);
+  const auto answer_of = [&](const Commit& commit) {
+    const Answer* known = found.answer_of(commit.id);
+    return known != nullptr ? *known : ask(versions, commit, setup.question, watch);
+  };
+  BisectOutcome outcome;
+  outcome.before = setup.repository.commit(after.parents.front(), "git bisect");
+  outcome.before_answer = answer_of(outcome.before);
+  outcome.after_answer = answer_of(after);
+  outcome.diffstat = setup.repository.diffstat(found.author_of_change());
+  Version old_version = versions.measured(outcome.before, setup.question.grid, watch);
+  Version new_version = versions.measured(after, setup.question.grid, watch);
+  if (old_version.measurement && new_version.measurement) {
+    outcome.difference = difference_between(versions, old_version, new_version, setup.question.grid, watch);
+  }
+  if (setup.question.grid.command) return outcome;
+  const auto new_library = versions.allocator_of(new_version, watch);
+  const auto old_library = versions.allocator_of(old_version, watch);
+  if (!new_library || !old_library) return outcome;
+  outcome.version = new_library->version;
+  outcome.library = new_version.build->library;
+  const std::uint64_t size = setup.question.place.size_bytes != 0 ? setup.question.place.size_bytes : kPlainSize;
+  const double timeout_s = setup.question.grid.timeout_s;
+  std::vector<Finding> before = findings_in(*old_library, size, timeout_s);
+  std::vector<Finding> after_it = findings_in(*new_library, size, timeout_s);
+  outcome.findings = found.is_fix ? beyond(std::move(before), after_it) : beyond(std::move(after_it), before);
+  return outcome;
+}
+
 }  // namespace
+
+LineFound bisect_line(const BisectSetup& setup, const Commit& from, const Commit& to, bool is_fix,
+                      const std::function<Answer(const Commit& commit)>& ask) {
+  const Git& git = setup.git;
+  git.must({"update-ref", "--no-deref", "HEAD", to.id});
+  reset_bisection(git);
+  GitAnswer said = git.run({"bisect", "start", "--no-checkout", "--first-parent", to.id, from.id, "--"});
+  for (;;) {
+    const std::string log = text_in(git.repository() + "/BISECT_LOG");
+    LineFound found;
+    for (const std::string& id : commits_in_log(log, "# first bad commit: [")) {
+      found.first = setup.repository.commit(id, "git bisect");
+    }
+    for (const std::string& id : commits_in_log(log, "# possible first bad commit: [")) {
+      found.candidates.push_back(setup.repository.commit(id, "git bisect"));
+    }
+    if (found.first || !found.candidates.empty()) return found;
+    if (!said.succeeded()) {
+      throw MachineError("git bisect ended without an answer: " + said.complaint(),
+                         "see whether `git fsck` finds the repository whole");
+    }
+    const std::string next = git.output_of({"rev-parse", "--verify", "BISECT_HEAD"});
+    const Answer answer = ask(setup.repository.commit(next, "git bisect"));
+    said = git.run({"bisect", word_for(answer, is_fix)});
+  }
+}
 
 const Answer* Bisection::answer_of(const std::string& id) const {
   if (id == good.id) return &good_answer;
@@ -209,6 +317,14 @@ Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad
     found.complete = false;
   }
   return found;
+}
+
+BisectOutcome outcome_of(const BisectSetup& setup, const Bisection& found) {
+  BisectOutcome outcome;
+  Item item;
+  item.measure = [&](const Say& say) { outcome = compared(setup, found, [&say](const char* what) { say(what); }); };
+  if (!Experiment("comparing with the version before").run({item})) throw Stop{};
+  return outcome;
 }
 
 }  // namespace zerotax::bisect

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bisect/question.h"
+#include "judge/document.h"
 
 namespace zerotax::bisect {
 
@@ -62,5 +64,33 @@ struct BisectSetup {
 /// searched. Versions that an earlier run built are not built again. Throws UsageError with both measurements if good
 /// is not good or bad is not bad.
 Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad);
+
+/// What the commit that a bisection found has done.
+struct BisectOutcome {
+  Commit before;  ///< its first parent
+  Answer before_answer;
+  Answer after_answer;
+  std::optional<Difference>
+      difference;                 ///< of all metrics of the grid, from before to after; nothing if one was not measured
+  std::vector<Finding> findings;  ///< that it has and its parent has not; of a fix, the reverse
+  std::string version;            ///< as the library says
+  std::string library;            ///< path of what was built of it, in the cache
+  std::string diffstat;           ///< of the commit that did it
+};
+
+/// Measures it beside its parent. `found.first` is there. Throws Stop.
+BisectOutcome outcome_of(const BisectSetup& setup, const Bisection& found);
+
+/// What `git bisect` found on a line of first parents.
+struct LineFound {
+  std::optional<Commit> first;     ///< whose answer is that of the end of the line
+  std::vector<Commit> candidates;  ///< if that cannot be decided
+};
+
+/// Bisects the first parents of `to` that `from` has not, by the steps of `git bisect`. `from` answers as before the
+/// change, `to` as after it; `is_fix`: "after" is good. `ask` answers for a version. Throws what `ask` throws, and
+/// MachineError for what stops git.
+LineFound bisect_line(const BisectSetup& setup, const Commit& from, const Commit& to, bool is_fix,
+                      const std::function<Answer(const Commit& commit)>& ask);
 
 }  // namespace zerotax::bisect

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "base/error.h"
-#include "bisect/debian.h"
 #include "bisect/document.h"
 #include "bisect/options.h"
+#include "bisect/recipe.h"
 #include "bisect/table.h"
 #include "cli/common_options.h"
 #include "cli/fleet_options.h"

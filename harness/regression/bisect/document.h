@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "bisect/outcome.h"
-#include "bisect/request.h"
-#include "bisect/run.h"
+#include "bisect/bisect.h"
+#include "bisect/history.h"
+#include "bisect/table.h"
 
 namespace zerotax::bisect {
 

@@ -2,14 +2,38 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "bisect/condition.h"
+#include "baseline/program.h"
 #include "point/allocator.h"
 #include "point/metrics.h"
 
 namespace zerotax::bisect {
+
+/// A comparison with a number: one of == != < <= > >=.
+struct Comparison {
+  std::string_view sign;
+  bool (*holds)(double one, double other);
+
+  [[nodiscard]] bool is(std::string_view other) const { return sign == other; }
+};
+
+/// A sentence of --expect, taken apart.
+struct Condition {
+  std::string subject;
+  const Comparison* comparison = nullptr;
+  std::string value;
+};
+
+inline constexpr const char* kExpectForm = "give METRIC OPERATOR VALUE, as in 'zeroed_bytes == 0'";
+
+/// Throws UsageError for a text that is not of this form.
+Condition parse_condition(const std::string& text);
+
+/// The number of a condition's value; a size, as in 4KiB, where it is `of_bytes`. Throws UsageError for any other word.
+double parse_expected(const std::string& value, bool of_bytes);
 
 /// Where an expectation is measured.
 struct Place {
@@ -72,6 +96,37 @@ class Expectation {
   std::string call_;  ///< of system calls
   double number_ = 0;
   std::string word_;  ///< of a metric that is a word
+};
+
+/// A sentence that is true or false of a version of a program: "page_faults <= 2000".
+///
+///   METRIC              of the command as a whole, by its key (docs/check_program.md) or its name, with _ for blanks
+///   METRIC of NAME      of its processes of this name
+///   NUMBER in FUNCTION  of the call stacks whose innermost function this is: calls, requested_bytes,
+///                       kernel_zeroed_bytes, refilled_bytes, returned_bytes or zeroed_bytes
+///
+/// Then one of == != < <= > >= and a number or a size.
+class ProgramExpectation {
+ public:
+  /// Throws UsageError for any other text.
+  static ProgramExpectation parse(const std::string& text);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// What is true of a version whose runs are these: of every value that they showed.
+  [[nodiscard]] Observed observe(const baseline::Program& program) const;
+
+ private:
+  [[nodiscard]] Measured<Range> range_in(const baseline::Program& program) const;
+  [[nodiscard]] Unit unit() const;
+
+  std::string text_;
+  std::string name_;  ///< of its subject, for people
+  const Comparison* comparison_ = nullptr;
+  double number_ = 0;
+  record::runs::Metric metric_{};
+  std::string process_;
+  std::optional<record::runs::SiteNumber> site_number_;
+  std::string function_;
 };
 
 }  // namespace zerotax::bisect

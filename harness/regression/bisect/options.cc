@@ -11,11 +11,11 @@
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "check/measure.h"
+#include "baseline/measurer.h"
+#include "baseline/options.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "os/input_file.h"
-#include "programs/programs.h"
 #include "run/make_plan.h"
 #include "run/program_launch.h"
 
@@ -75,7 +75,7 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
       .shown_as("PATTERN")
       .path()
       .repeatable();
-  programs::add_name(arguments, name);
+  baseline::add_name(arguments, name);
   add_rounds(arguments, rounds, "of a command, at most").with_default();
   add_sizes(arguments, sizes, "the points of a baseline", sizes_more);
   arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)").shown_as("N");
@@ -94,7 +94,7 @@ void CommonOptions::take_command(const Arguments& arguments, const std::vector<s
   replays = command.size() == 1 && is_recording(command.front());
   if (!replays) of_allocators.emplace_back("--library");
   of_allocators.insert(of_allocators.end(), more_of_allocators.begin(), more_of_allocators.end());
-  words = programs::command_words(arguments, of_allocators, {"--keep", "--name", "--rounds"});
+  words = baseline::command_words(arguments, of_allocators, {"--keep", "--name", "--rounds"});
   if (!replays) return;
   if (library.empty()) {
     throw UsageError(fmt::format("'{}' is a recording, and it is not said under which allocator", words.front()),
@@ -165,8 +165,8 @@ Grid CommonOptions::grid() const {
   grid.to_bytes = parse_size(to);
   check_axes({{"calloc_loop"}, {grid.to_bytes}, {0.0}, {"main"}});
   if (no_thresholds) throw UsageError("--to is about thresholds", "leave it out, or --no-thresholds");
-  if (grid.to_bytes <= check::baseline_range().from) {
-    throw UsageError(fmt::format("--to {} is not above {}", to, format_size(check::baseline_range().from)),
+  if (grid.to_bytes <= baseline::baseline_range().from) {
+    throw UsageError(fmt::format("--to {} is not above {}", to, format_size(baseline::baseline_range().from)),
                      "give a larger size");
   }
   return grid;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bisect/builder.h"
-#include "bisect/measure.h"
+#include "bisect/versions.h"
 #include "cli/arguments.h"
 
 namespace zerotax::bisect {

@@ -2,8 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "baseline/result.h"
+#include "baseline/review.h"
+
 namespace zerotax::bisect {
 namespace {
+
+Difference program_difference(const baseline::Program& before, const baseline::Program& after) {
+  const baseline::ProgramCheck check =
+      baseline::check_of(before, baseline::compare(before, after), after.measured_on, "as before");
+  Difference difference;
+  for (const baseline::ProgramChange& change : check.changes) difference.changes.push_back(baseline::words_of(change));
+  for (const NotCompared& each : check.not_compared) difference.unsteady.push_back(each.name);
+  difference.verdict = word_of(check.verdict);
+  difference.passes = check.passed;
+  difference.sentence = check.sentence;
+  return difference;
+}
 
 Answer compared_with_good(const Versions& versions, const Commit& commit, const Question& question,
                           const std::function<void(const char* what)>& watch) {
@@ -22,6 +39,47 @@ Answer answer_of(const Observed& observed) {
 }
 
 }  // namespace
+
+Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
+                              const std::function<void(const char* what)>& watch) {
+  if (grid.command) return program_difference(*before.measurement->program, *after.measurement->program);
+  const baseline::Baseline& old = before.measurement->baseline;
+  const baseline::Baseline& now = after.measurement->baseline;
+  Difference difference;
+  std::vector<baseline::BaselineChange> changes = compare_baselines(old, now);
+  if (!changes.empty()) {
+    const auto new_library = versions.allocator_built(after);
+    const auto old_library = versions.allocator_built(before);
+    const auto look = [&] { watch("comparing"); };
+    if (new_library && old_library) {
+      bool first = true;
+      const baseline::BaselineVerdict verdict =
+          baseline::hold_against(old, [&](const baseline::BaselinePart& part, const PointTime& time) {
+            if (std::exchange(first, false)) return now;
+            return measure_part(*new_library, grid.timeout_s, part, time, look);
+          });
+      changes = verdict.changes;
+      difference.unsteady = verdict.unsteady;
+      difference.unsteady.insert(difference.unsteady.end(), verdict.by_the_clock.begin(), verdict.by_the_clock.end());
+      // The earlier version may be what was not the same each time.
+      const baseline::BaselinePart part = part_of(changes);
+      const baseline::Baseline again = measure_part(*old_library, grid.timeout_s, part, {old.clock, 0}, look);
+      std::vector<std::string> moved;
+      for (const baseline::BaselineChange& change : compare_baselines(old, again)) moved.push_back(change.name);
+      std::erase_if(changes, [&](const baseline::BaselineChange& change) {
+        const bool is_moved = std::find(moved.begin(), moved.end(), change.name) != moved.end();
+        if (is_moved) difference.unsteady.push_back(change.name);
+        return is_moved;
+      });
+    }
+  }
+  const baseline::Review review = baseline::review_changes(old, now, changes);
+  for (const baseline::BaselineChange& change : review.changes) difference.changes.push_back(change.line);
+  difference.passes = review.changes.empty();
+  difference.verdict = word_of(review.verdict);
+  difference.sentence = review.changes.empty() ? "as the version before" : review.sentence;
+  return difference;
+}
 
 const char* word_of(Answer::Kind kind) {
   return kind == Answer::Kind::kGood ? "good" : kind == Answer::Kind::kBad ? "bad" : "skipped";

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "bisect/repository.h"
+
 namespace zerotax::bisect {
 
 /// A program that a recipe runs, and the Debian package that has it.
@@ -63,5 +65,15 @@ std::string command_at(const std::string& command, const RecipePlaces& places);
 std::string word_at(const std::string& word, const RecipePlaces& places);
 /// In a path; a relative one is below {source}.
 std::string path_at(const std::string& path, const RecipePlaces& places);
+
+/// The allocators whose packages in Debian are known: `debian` of their upstream.json.
+std::vector<std::string> names_in_debian();
+
+/// The packages of such an allocator, or a package by its own name.
+Recipe recipe_of_debian(const std::string& name);
+
+/// The versions that the releases of Debian have, oldest release first, fetched unless they are in the cache. A release
+/// without a package is left out. Throws UsageError if none has one, and MachineError as find_debian_package does.
+std::vector<Commit> debian_versions(const Recipe& recipe);
 
 }  // namespace zerotax::bisect

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/error.h"
@@ -99,6 +100,24 @@ std::vector<std::string> Repository::line(const Commit& from, const Commit& to) 
 
 std::string Repository::diffstat(const Commit& commit) const {
   return printable_lines(git_.output_of({"show", "--first-parent", "-m", "--stat=78,60,40", "--format=", commit.id}));
+}
+
+namespace fs = std::filesystem;
+
+void Workspace::take(const Commit& commit) {
+  drop();
+  git_->must({"worktree", "add", "--quiet", "--detach", "--force", source(), commit.id});
+  fs::create_directory(build());
+  fs::create_directory(temporary());
+}
+
+void Workspace::drop() {
+  std::error_code ignored;
+  fs::remove_all(build(), ignored);
+  fs::remove_all(temporary(), ignored);
+  if (!fs::exists(source(), ignored)) return;
+  fs::remove_all(source(), ignored);
+  git_->must({"worktree", "prune"});
 }
 
 }  // namespace zerotax::bisect

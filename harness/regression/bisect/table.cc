@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "base/markdown.h"
 #include "base/one_line.h"
+#include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
-#include "bisect/verdict.h"
+#include "cli/subcommand.h"
 
 namespace zerotax::bisect {
 namespace {
@@ -28,7 +30,92 @@ std::string answer_line(const Commit& commit, const Answer& answer) {
               std::string(23, ' '));
 }
 
+/// What is measured on another machine may differ: what counts for that.
+std::string machine_lines(const Environment& environment) {
+  std::string text;
+  const auto add = [&](const char* what, const Measured<std::string>& value) {
+    if (value) text += fmt::format("- {}: {}\n", what, markdown_escaped(*value));
+  };
+  add("kernel", environment.kernel);
+  add("cpu", environment.cpu);
+  add("thp", environment.thp);
+  add("libc", environment.libc);
+  return text;
+}
+
+std::string measured_where(const Question& question) {
+  if (!question.is_of_a_point()) return "";
+  const Place& place = question.place;
+  return fmt::format(" ({}, {}, touch {:g}, {} thread)", place.case_name, format_size(place.size_bytes), place.touch,
+                     place.thread);
+}
+
+std::string commit_lines(const Commit& commit) {
+  return fmt::format("- commit {}\n- author: {}\n- date: {}\n- subject: {}\n", commit.id,
+                     markdown_escaped(commit.author), commit.date, markdown_escaped(commit.subject));
+}
+
+/// "fixed by 0123456789: zeroes fresh memory".
+std::string heading_of(const Bisection& found, const BisectOutcome& outcome, const std::string& name) {
+  if (outcome.findings.empty()) return outcome.after_answer.value + " since " + name;
+  return (found.is_fix ? "fixed by " + name + ": " : "") + outcome.findings.front().title;
+}
+
+std::string merge_lines(const Bisection& found) {
+  std::string text;
+  for (const MergeFound& merge : found.merges) text += markdown_escaped(merge.sentence) + "\n";
+  if (found.origin) text += "\nThe merge:\n\n" + commit_lines(*found.first);
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
+
+std::string sentence_of(const Row& row) {
+  if (!row.version.measurement) return why_not(row.version);
+  if (row.difference) return row.difference->sentence;
+  if (row.compared_with.empty()) return "the first that was measured";
+  return fmt::format("interrupted before it was compared with {}", row.compared_with);
+}
+
+std::string title_of(const HistoryRequest& request, const History& history) {
+  std::size_t measured = 0;
+  std::size_t changed = 0;
+  for (const Row& row : history.rows) {
+    measured += row.version.measurement ? 1 : 0;
+    changed += row.is_change() ? 1 : 0;
+  }
+  const std::size_t all = history.rows.size();
+  return fmt::format("{}: {} of {} changed {}{}", request.recipe.name, changed, format_counted(all, "version"),
+                     request.recipe.is_of_program() ? "what is counted of it" : "what calloc and free do",
+                     measured < all ? fmt::format("; {} could not be measured", all - measured) : "");
+}
+
+std::vector<std::string> notes_of(const HistoryRequest& request, const History& history) {
+  std::vector<std::string> notes{
+      "Each version is compared with the one measured before it; deterministic metrics alone, no times."};
+  if (!request.grid.command && !request.grid.thresholds) {
+    notes.emplace_back("Thresholds were not searched: only the measured sizes are shown.");
+  }
+  const bool gaps =
+      std::any_of(history.rows.begin(), history.rows.end(), [](const Row& row) { return !row.version.measurement; });
+  if (gaps) notes.emplace_back("A version without a bar was not measured.");
+  return notes;
+}
+
+std::string sentence_of(const Bisection& found, const BisectOutcome* outcome) {
+  if (outcome == nullptr) {
+    if (!found.complete) return "Interrupted before the commit was found.";
+    return fmt::format("Not decided: one of {} did it, and those between could not be measured.",
+                       format_counted(found.candidates.size(), "commit"));
+  }
+  std::string text = fmt::format("{} is the first that is {}as expected: {}; before: {}.", found.first->name(),
+                                 found.is_fix ? "" : "not ", outcome->after_answer.value, outcome->before_answer.value);
+  for (const MergeFound& merge : found.merges) {
+    const bool itself = merge.commit.id == found.first->id;
+    text += fmt::format(" {}{}", itself ? "" : merge.commit.name() + ": ", merge.sentence);
+  }
+  return text;
+}
 
 std::string history_text(const HistoryRequest& request, const History& history) {
   std::size_t names = 7;
@@ -67,6 +154,46 @@ std::string bisect_text(const BisectRequest& request, const Bisection& found, co
   if (outcome->difference) add("check", one_line(outcome->difference->sentence));
   for (const Finding& finding : outcome->findings) add(found.is_fix ? "gone" : "finding", finding.title);
   return text;
+}
+
+std::string report_draft(const BisectRequest& request, const Bisection& found, const BisectOutcome& outcome) {
+  const std::string& allocator = request.recipe.name;
+  const std::string name = found.first->id.substr(0, 10);
+  std::string text =
+      fmt::format("# {}: {}\n\n", markdown_escaped(allocator), markdown_escaped(heading_of(found, outcome, name)));
+  text += "Draft. `zerotax bisect` wrote it; check it before you send it. ";
+  if (request.recipe.is_of_program()) {
+    text += fmt::format("For all call stacks:\n{}\n\n",
+                        markdown_code("zerotax record -- " + shell_text(request.question.grid.command->words)));
+  } else {
+    text += fmt::format("For the full report, with a reproducer in C:\n{}\n\n",
+                        markdown_code(fmt::format("zerotax report --allocator {}={}", allocator,
+                                                  outcome.library.empty() ? "LIBRARY" : outcome.library)));
+  }
+  text += fmt::format("## What changed\n\n| version | {} | measured{} |\n|---|---|---|\n",
+                      markdown_escaped(text_of(request.question)), markdown_escaped(measured_where(request.question)));
+  text += fmt::format("| before ({}) | {} | {} |\n", markdown_escaped(outcome.before.name()),
+                      outcome.before_answer.kind == Answer::Kind::kGood ? "yes" : "no",
+                      markdown_escaped(outcome.before_answer.value));
+  text += fmt::format("| after ({}) | {} | {} |\n\n", name, found.is_fix ? "yes" : "no",
+                      markdown_escaped(outcome.after_answer.value));
+  if (!found.is_fix) {
+    for (const Finding& finding : outcome.findings) text += markdown_escaped(finding.sentence) + "\n\n";
+  }
+  if (outcome.difference) {
+    text += fmt::format("All that changed in the metrics of `zerotax check`: {}\n\n",
+                        markdown_escaped(outcome.difference->sentence));
+  }
+  text += fmt::format("## The commit\n\n{}\n{}\n", commit_lines(found.author_of_change()),
+                      markdown_block(outcome.diffstat, ""));
+  text += merge_lines(found);
+  std::string commands;
+  for (const std::string& command : request.recipe.commands) commands += command + "\n";
+  text += fmt::format("Found by `git bisect` among {}, in {}:\n\n{}\nBuilt by:\n\n{}\n## Measured on\n\n{}",
+                      format_counted(found.between, "commit"), format_counted(found.steps.size(), "step"),
+                      markdown_block(shell_text(Subcommand::command_line), ""), markdown_block(commands, ""),
+                      machine_lines(request.environment));
+  return text + fmt::format("- zerotax {}\n", ZEROTAX_VERSION);
 }
 
 }  // namespace zerotax::bisect

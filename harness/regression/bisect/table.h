@@ -1,12 +1,43 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "bisect/outcome.h"
-#include "bisect/request.h"
-#include "bisect/run.h"
+#include "bisect/bisect.h"
+#include "bisect/history.h"
+#include "bisect/question.h"
+#include "os/environment.h"
 
 namespace zerotax::bisect {
+
+/// What a command of this room was asked for, and where.
+struct Request {
+  std::string repository;  ///< its folder
+  Recipe recipe;
+  std::string started;
+  Environment environment;
+};
+
+struct HistoryRequest : Request {
+  std::string selection;  ///< "tags v2.*", "range A..B"
+  Grid grid;
+};
+
+struct BisectRequest : Request {
+  Question question;
+};
+
+/// What a version changed, or why that is not known.
+std::string sentence_of(const Row& row);
+
+/// "mimalloc: 3 of 12 versions changed what calloc and free do".
+std::string title_of(const HistoryRequest& request, const History& history);
+
+/// What one has to know to read the table and the figure.
+std::vector<std::string> notes_of(const HistoryRequest& request, const History& history);
+
+/// Which commit did it, and how versions before it and after it answer. `outcome`: nullptr if none was found.
+std::string sentence_of(const Bisection& found, const BisectOutcome* outcome);
 
 // For people: at most 80 columns.
 

@@ -6,20 +6,19 @@
 #include <memory>
 
 #include "base/size.h"
+#include "baseline/options.h"
 #include "cli/colour.h"
 #include "cli/common_options.h"
 #include "cli/plot_option.h"
 #include "cli/subcommand.h"
 #include "compare/bench.h"
 #include "compare/comparison.h"
-#include "compare/measure.h"
 #include "compare/options.h"
-#include "compare/run_file.h"
+#include "compare/points.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/print.h"
-#include "programs/programs.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/memory_guard.h"
@@ -245,7 +244,7 @@ ExitStatus compare(const Options& options) {
 
 ExitStatus compare_either(const Options& options, const Arguments& arguments) {
   const std::vector<std::string> words =
-      programs::command_words(arguments,
+      baseline::command_words(arguments,
                               {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch",
                                "--thread", "--self-test", "--cost", "--plot", "--html", "--csv", "--benchmark-json"},
                               {});
@@ -262,9 +261,7 @@ ExitStatus compare_either(const Options& options, const Arguments& arguments) {
   if (other != options.explain.end()) {
     throw UsageError(fmt::format("--explain {} names no point", *other), "of commands, give --explain all");
   }
-  return programs::compare(words, options.measure.env,
-                           options.pairs == kNotGiven ? std::nullopt : std::optional(options.pairs),
-                           options.measure.timeout_s, !options.explain.empty(), options.exchange);
+  return compare_programs(options, words);
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {

@@ -2,8 +2,8 @@
 
 #include <deque>
 
+#include "bench/result.h"
 #include "bench/suite.h"
-#include "bench/verdict.h"
 
 namespace zerotax::bench {
 namespace {

@@ -58,7 +58,7 @@ TEST(KeptDocument, AProgramComesBack) {
   Version version;
   version.state = Version::State::kMeasured;
   version.measurement = Measurement{};
-  version.measurement->program = programs::Program{};
+  version.measurement->program = baseline::Program{};
   version.measurement->program->metrics.all.fill(Range{1, 2});
   version.measurement->program->metrics.all[0] = NotAvailable{"not seen"};
   expect_it_comes_back(version);

@@ -1,19 +1,18 @@
-#include "bisect/program_expectation.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "check/baseline.h"
+#include "baseline/baseline.h"
+#include "bisect/expectation.h"
 #include "cli/topics.h"
 #include "point/metric_named.h"
 
 namespace zerotax::bisect {
 namespace {
 
-using programs::Metric;
-using programs::Program;
-using programs::SiteNumber;
+using baseline::Program;
+using record::runs::Metric;
+using record::runs::SiteNumber;
 
 /// A program with 1,148 to 1,150 faults, a process cc1 of 1 MiB, and two call stacks that end in reset.
 Program program() {
@@ -24,7 +23,7 @@ Program program() {
   made.processes["cc1"] = made.metrics;
   made.processes["cc1"][Metric::kPeak] = Range{1 << 20, 1 << 20};
   for (const char* caller : {"one (d.cc)", "other (d.cc)"}) {
-    programs::SiteRange& site = made.sites[{record::SiteKind::kFree, {"reset (d.cc)", caller}}];
+    baseline::SiteRange& site = made.sites[{record::SiteKind::kFree, {"reset (d.cc)", caller}}];
     site.place.function = "Decoder::reset";
     site.numbers[SiteNumber::kReturned] = {4096, 8192};
   }
@@ -44,7 +43,7 @@ TEST(ProgramExpectation, HoldsIfItHoldsOfEveryRun) {
 }
 
 TEST(ProgramExpectation, TakesAMetricByItsKeyOrItsName) {
-  for (const programs::MetricRow& row : programs::metric_rows()) {
+  for (const record::runs::MetricRow& row : record::runs::metric_rows()) {
     for (const std::string name : {row.key, row.name}) {
       EXPECT_TRUE(ProgramExpectation::parse(name + " <= 5000").observe(program()).value.starts_with(row.name)) << name;
       EXPECT_TRUE(ProgramExpectation::parse(name + " of cc1 <= 5000")
@@ -60,13 +59,14 @@ TEST(ProgramExpectation, TakesAMetricByItsKeyOrItsName) {
 TEST(ProgramExpectation, NamesTheListOfMetrics) {
   std::string listed;
   for (const Topic& topic : topics()) listed += topic.name == "metrics" ? topic.text : "";
-  for (const programs::MetricRow& row : programs::metric_rows()) {
+  for (const record::runs::MetricRow& row : record::runs::metric_rows()) {
     EXPECT_NE(listed.find(fmt::format("  {:<31}{}\n", row.key, row.name)), std::string::npos) << row.key;
   }
-  for (std::size_t i = 0; i < programs::kSiteNumbers; ++i) {
-    EXPECT_NE(listed.find(fmt::format("  {}\n", key_of(static_cast<programs::SiteNumber>(i)))), std::string::npos) << i;
+  for (std::size_t i = 0; i < record::runs::kSiteNumbers; ++i) {
+    EXPECT_NE(listed.find(fmt::format("  {}\n", key_of(static_cast<record::runs::SiteNumber>(i)))), std::string::npos)
+        << i;
   }
-  for (const zerotax::Metric metric : check::kSteadyMetrics) {
+  for (const zerotax::Metric metric : baseline::kSteadyMetrics) {
     const zerotax::MetricRow& row = row_of(metric);
     EXPECT_NE(listed.find(fmt::format("  {:<31}{}\n", row.key, row.name)), std::string::npos) << row.key;
     EXPECT_EQ(metric_named(row.name), metric) << row.name;

@@ -1,5 +1,3 @@
-#include "compare/run_file.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,6 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "compare/points.h"
 #include "point/point_json.h"
 
 namespace zerotax::compare {

@@ -13,7 +13,6 @@
 #include <stdexcept>
 
 #include "os/numa_nodes.h"
-#include "snapshot/process/placement.h"
 
 namespace zerotax::snapshot {
 namespace {

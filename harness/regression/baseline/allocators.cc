@@ -1,0 +1,173 @@
+#include "run/allocators.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/size.h"
+#include "baseline/document.h"
+#include "baseline/lasting_changes.h"
+#include "baseline/measurer.h"
+#include "baseline/options.h"
+#include "baseline/subject.h"
+#include "baseline/table.h"
+#include "cli/colour.h"
+#include "cli/next_step.h"
+#include "cli/subcommand.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "os/environment.h"
+#include "os/load.h"
+#include "os/print.h"
+#include "run/wait_lock.h"
+
+namespace zerotax::baseline {
+namespace {
+
+/// Returns whether a baseline may be written, and prints the points that fail. A baseline should hold healthy points
+/// only.
+bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& measured, bool allow_failing) {
+  std::vector<std::string> failing;
+  for (const Baseline& each : measured) {
+    for (const std::string& line : failing_in_baseline(each)) {
+      if (std::find(failing.begin(), failing.end(), line) == failing.end()) failing.push_back(line);
+    }
+  }
+  if (failing.empty()) return true;
+  const char* consequence = allow_failing
+                                ? "the baseline contains points that fail"
+                                : "no baseline is written, because these points fail (--allow-failing accepts "
+                                  "them; zerotax run says why they fail)";
+  print_text("{} {}: {}:\n", allocator.name, allocator.version, consequence);
+  for (const std::string& line : failing) print_text("  {}\n", line);
+  return allow_failing;
+}
+
+/// The baseline to write for each allocator. Throws UsageError where allocators and files do not fit.
+std::vector<std::string> paths_of(const Options& options, const std::vector<Allocator>& allocators) {
+  std::error_code failure;
+  const bool folder = std::filesystem::is_directory(options.baseline, failure);
+  if (allocators.size() > 1 && !folder) {
+    throw UsageError(fmt::format("{} allocators do not fit in the one file {}", allocators.size(), options.baseline),
+                     "name one with --allocator, or give --baseline a folder");
+  }
+  if (options.measure.allocators.size() == 1 && folder) {
+    throw UsageError(
+        fmt::format("{} is a folder, and one allocator is named", options.baseline),
+        fmt::format("give the file, as in {}/{}", options.baseline, baseline_file_name(allocators.front())));
+  }
+  std::vector<std::string> paths;
+  for (const Allocator& allocator : allocators) {
+    paths.push_back(folder ? options.baseline + "/" + baseline_file_name(allocator) : options.baseline);
+    check_outputs({{"--baseline", paths.back()}}, library_inputs(options.measure.allocators));
+    check_overwrite(allocator, paths.back(), options.force);
+  }
+  return paths;
+}
+
+void add_names(const std::vector<std::string>& names, const char* why, AllocatorCheck& result) {
+  for (const std::string& name : names) result.not_compared.push_back({name, why});
+}
+
+/// Adds what the command line left out.
+void add_left_out(const Baseline& whole, const CheckScope& scope, AllocatorCheck& result) {
+  if (!scope.sizes.empty()) result.not_compared.push_back({"points of other sizes", "left out by --size"});
+  if (!scope.all_metrics) result.not_compared.push_back({"all other metrics", "left out by --only"});
+  if (!whole.thresholds) {
+    result.not_compared.push_back({"thresholds", "the baseline does not hold them"});
+  } else if (!scope.thresholds) {
+    result.not_compared.push_back({"thresholds", scope.sizes.empty() ? "left out by --only" : "left out by --size"});
+  }
+}
+
+AllocatorCheck check_one(const CheckSubject& subject, const CheckScope& scope, double timeout_s) {
+  const LoadReading start = read_load();
+  const Baseline sizes = cut_to_sizes(subject.baseline, scope, subject.path);
+  const Baseline compared = cut_to_metrics(sizes, scope);
+  Measurer measurer(subject.allocator, timeout_s);
+  BaselineVerdict verdict = hold_against(
+      compared, [&](const BaselinePart& part, const PointTime& time) { return measurer.measure(part, time); },
+      scope.tolerances);
+  AllocatorCheck result;
+  result.allocator = subject.allocator;
+  result.baseline_path = subject.path;
+  // The review judges a change by all known metrics, even if the command line asked for fewer.
+  result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
+                                 std::move(verdict.changes));
+  result.verdict = result.review.verdict;
+  result.sentence = result.review.sentence;
+  result.baseline = compared;
+  result.measured = verdict.measured;
+  add_left_out(subject.baseline, scope, result);
+  add_names(verdict.unsteady, "not the same each time", result);
+  add_names(verdict.by_the_clock, "depends on the clock", result);
+  add_names(verdict.tolerated, "within the tolerance", result);
+  add_names(result.review.too_small, "differs by less than a tenth of the block", result);
+  if (scope.all_metrics) {
+    const std::vector<NotCompared> missing = metrics_not_compared(compared, verdict.measured);
+    result.not_compared.insert(result.not_compared.end(), missing.begin(), missing.end());
+  }
+  result.accepted_failures = failing_in_baseline(compared);
+  result.measured_on = conditions_of(describe_environment());
+  result.conditions = differing_conditions(subject.baseline.measured_on, result.measured_on, result.review.changes);
+  result.load = load_between(start, read_load());
+  result.notes = subject.notes;
+  result.accept = subject.accept;
+  return result;
+}
+
+}  // namespace
+
+ExitStatus bless_allocators(const Options& options) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : options.measure.sizes) sizes.push_back(parse_size(size));
+  check_sizes(sizes);
+  const auto allocators = resolve_allocators(options.measure.allocators, options.measure.env);
+  const std::vector<std::string> paths = paths_of(options, allocators);
+  ExitStatus status = ExitStatus::kDone;
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    const Allocator& allocator = allocators[i];
+    const NewBaseline made =
+        measure_new_baseline(allocator, options.measure.timeout_s, sizes, options.thresholds || sizes.empty());
+    const Baseline& baseline = made.baseline;
+    if (!may_be_blessed(allocator, made.measured, options.allow_failing)) {
+      status = ExitStatus::kFinding;
+      continue;
+    }
+    {
+      const UniqueFd lock = wait_for_folder_lock(paths[i]);
+      check_overwrite(allocator, paths[i], options.force);  // another command may have written it while we measured
+      write_file(paths[i], json_text(to_json(baseline)));
+    }
+    print_text("{} {}: {}\n", allocator.name, allocator.version, paths[i]);
+    print_lines(stdout, unsteady_text(baseline));
+    for (const std::string& name : *baseline.by_the_clock) {
+      print_text("  depends on the clock, measured with the clock stopped: {}\n", name);
+    }
+  }
+  return status;
+}
+
+ExitStatus check_allocators(const Options& options) {
+  const CheckScope scope = parse_scope(options.measure.sizes, options.only, options.tolerances);
+  const std::vector<CheckSubject> subjects = resolve_subjects(options.measure, options.baseline, options.force);
+  std::vector<NamedPath> inputs = library_inputs(options.measure.allocators);
+  for (const CheckSubject& subject : subjects) {
+    inputs.push_back({"--baseline", subject.path});
+    cut_to_sizes(subject.baseline, scope, subject.path);
+  }
+  check_outputs(options.exchange.outputs(), inputs);
+  options.exchange.check_page();
+  return check_each(
+      subjects, [&](const CheckSubject& subject) { return check_one(subject, scope, options.measure.timeout_s); },
+      [&](std::vector<AllocatorCheck> results) {
+        const AllocatorChecks checks = checks_of(std::move(results), options.strict);
+        options.exchange.publish(check_outcomes(checks), check_json(checks),
+                                 check_text(checks, options.explain, palette_for(stdout)));
+        say_next(next_step(checks, options.explain, Subcommand::command_line));
+        return checks.passed ? ExitStatus::kDone : ExitStatus::kFinding;
+      });
+}
+
+}  // namespace zerotax::baseline

@@ -1,0 +1,288 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/names.h"
+#include "base/shell.h"
+#include "baseline/document.h"
+#include "baseline/options.h"
+#include "baseline/result.h"
+#include "baseline/table.h"
+#include "cli/colour.h"
+#include "cli/next_step.h"
+#include "files/output_file.h"
+#include "files/output_paths.h"
+#include "os/input_file.h"
+#include "os/print.h"
+#include "run/allocators.h"
+#include "run/experiment.h"
+#include "run/file_variables.h"
+#include "run/program_launch.h"
+#include "run/wait_lock.h"
+
+namespace zerotax::baseline {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+/// Several recordings are a command each; else the words are one. Throws UsageError for other arguments of a recording,
+/// and for one name of several.
+std::vector<Words> commands_of(const Options& options, const Words& words) {
+  if (words.size() < 2 || !is_recording(words.front())) return {words};
+  if (!options.name.empty()) {
+    throw UsageError(fmt::format("--name {} is for one recording, but {} are given", options.name, words.size()),
+                     "leave it out: each has the name of its file");
+  }
+  std::vector<Words> commands;
+  std::set<std::string> names;
+  for (const std::string& word : words) {
+    if (!is_recording(word)) {
+      throw UsageError(
+          fmt::format("'{}' is no recording, but '{}' is one, and takes no arguments", word, words.front()),
+          "give recordings only, or one command");
+    }
+    if (!names.insert(file_name(word)).second) {
+      throw UsageError(fmt::format("two recordings are named '{}'", file_name(word)), "rename one of them");
+    }
+    commands.push_back({word});
+  }
+  return commands;
+}
+
+/// The target of a command. Checks what can be checked without running anything. Its variables are those of the command
+/// line: subject_of() takes those of the baseline where the command line has none.
+runs::Target target_of(const Options& options, const Words& words) {
+  const Words& allocators = options.measure.allocators;
+  if (allocators.size() > 1) {
+    throw UsageError(fmt::format("a command runs under one allocator, but {} are given", allocators.size()),
+                     "give one --allocator");
+  }
+  runs::Target target =
+      runs::target_for(words, options.name, options.measure.timeout_s, allocators.empty() ? "" : allocators.front());
+  for (const std::string& word : options.measure.env) {
+    const EnvWord parsed = parse_env_word(word);
+    if (parsed.allocator != target.name) {
+      throw UsageError(fmt::format("--env names '{}', which is not the command", parsed.allocator),
+                       fmt::format("give --env {}:{}={}", target.name, parsed.key, parsed.value));
+    }
+    add_setting(parsed, target);
+  }
+  return target;
+}
+
+Program* program_in(std::vector<Program>& programs, const std::string& name) {
+  const auto found =
+      std::find_if(programs.begin(), programs.end(), [&](const Program& each) { return each.name == name; });
+  return found == programs.end() ? nullptr : &*found;
+}
+
+/// Whether it is the same command, in whichever folder its program was built.
+bool is_same_command(std::vector<std::string> one, std::vector<std::string> other) {
+  one.front() = file_name(one.front());
+  other.front() = file_name(other.front());
+  return one == other;
+}
+
+/// The runs of a command, with progress.
+class Runs {
+ public:
+  /// `expected`: runs, of which more may follow.
+  Runs(const runs::Target& target, std::size_t expected) : target_(target), experiment_("recording " + target.name) {
+    experiment_.expect(expected, static_cast<double>(expected));
+  }
+
+  /// Throws Stop, and what run_once throws.
+  runs::CommandRun next() {
+    runs::CommandRun run;
+    Item item;
+    item.measure = [&](const Say&) { run = runs::run_once(target_); };
+    if (!experiment_.run({item})) throw Stop{};
+    return run;
+  }
+
+ private:
+  const runs::Target& target_;
+  Experiment experiment_;
+};
+
+std::string accept_words(const runs::Target& target, const std::string& baseline, bool force) {
+  std::vector<std::string> words{"zerotax", "bless", "--baseline", baseline};
+  if (target.name != file_name(target.command.front())) words.insert(words.end(), {"--name", target.name});
+  for (const auto& [key, value] : target.env) {
+    words.insert(words.end(), {"--env", fmt::format("{}:{}={}", target.name, key, value)});
+  }
+  if (!target.allocator.empty()) words.insert(words.end(), {"--allocator", target.allocator});
+  if (force) words.emplace_back("--force");
+  words.emplace_back("--");
+  words.insert(words.end(), target.recorded.words.begin(), target.recorded.words.end());
+  return shell_text(words);
+}
+
+[[noreturn]] void refuse_other(const Program& there, const runs::Target& target, const std::string& path,
+                               const std::string& remedy) {
+  throw UsageError(fmt::format("'{}' in {} is another command: {}, not {}", target.name, path, command_text(there),
+                               command_text(target)),
+                   remedy);
+}
+
+/// The baseline that a command will be added to. Throws UsageError unless that is one of programs, and has no other
+/// command of this name.
+std::vector<Program> baseline_to_extend(const runs::Target& target, const std::string& path, bool force) {
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) throw UsageError(path + " is a folder", "give --baseline a file");
+  if (!fs::is_regular_file(path, failure) || fs::file_size(path, failure) == 0) return {};
+  std::vector<Program> programs;
+  try {
+    programs = read_programs(path);
+  } catch (const UsageError&) {
+    if (force) return {};
+    throw UsageError(fmt::format("{} exists and is no baseline of programs: not overwritten", path),
+                     "give --baseline another file, or overwrite it with --force");
+  }
+  const Program* there = program_in(programs, target.name);
+  const bool differs =
+      there != nullptr && (!is_same_command(there->command, target.command) || there->env != target.env);
+  if (differs && !force) refuse_other(*there, target, path, "give --name NAME, or overwrite it with --force");
+  return programs;
+}
+
+const Program& program_to_check(std::vector<Program>& programs, const runs::Target& target, const std::string& path) {
+  const Program* program = program_in(programs, target.name);
+  if (program == nullptr) {
+    std::vector<std::string> names;
+    for (const Program& each : programs) names.push_back(each.name);
+    throw UsageError(fmt::format("{} has no command '{}' (it has {})", path, target.name, fmt::join(names, ", ")),
+                     "give --name NAME, or add it with: " + accept_words(target, path, false));
+  }
+  if (!is_same_command(program->command, target.command)) {
+    refuse_other(*program, target, path,
+                 "give --name NAME, or accept this one with: " + accept_words(target, path, true));
+  }
+  return *program;
+}
+
+void bless_one(const runs::Target& target, const Options& options) {
+  std::vector<std::string> notes;
+  const Program program = [&] {
+    const auto most = static_cast<std::uint64_t>(options.rounds);
+    Runs runs(target, gather_runs(most));
+    return measured(target, {most, options.allow_failing, &notes}, [&] { return runs.next(); });
+  }();
+  // Under the lock, the baseline is read again, because another command may have changed it since.
+  const UniqueFd lock = wait_for_folder_lock(options.baseline);
+  std::vector<Program> programs = baseline_to_extend(target, options.baseline, options.force);
+  if (Program* there = program_in(programs, program.name)) {
+    *there = program;
+  } else {
+    programs.push_back(program);
+  }
+  write_file(options.baseline, json_text(programs_json(programs)));
+  print_lines(stdout, bless_text(program, notes, options.baseline));
+}
+
+/// A command, and the program of the baseline that it is compared with.
+struct ProgramSubject {
+  runs::Target target;
+  Program blessed;
+  bool other_settings = false;  ///< --env, and others than in the baseline
+};
+
+ProgramSubject subject_of(const Options& options, const Words& words) {
+  ProgramSubject subject;
+  runs::Target& target = subject.target;
+  target = target_of(options, words);
+  std::error_code failure;
+  if (!fs::exists(options.baseline, failure)) {
+    throw UsageError(fmt::format("there is no baseline {}", options.baseline),
+                     "check the path, or make it with: " + accept_words(target, options.baseline, false));
+  }
+  std::vector<Program> programs = read_programs(options.baseline);
+  subject.blessed = program_to_check(programs, target, options.baseline);
+  if (options.measure.env.empty()) {
+    announce_variables(options.baseline, target.name, subject.blessed.env,
+                       fmt::format("to set it yourself, give --env {}:KEY=VALUE", target.name));
+    target.env = subject.blessed.env;
+  }
+  subject.other_settings = subject.blessed.env != target.env;
+  return subject;
+}
+
+ProgramCheck check_one(const ProgramSubject& subject, const std::string& path, bool strict) {
+  const runs::Target& target = subject.target;
+  const Program& blessed = subject.blessed;
+  Judged judged = [&] {
+    Runs runs(target, 1);
+    return judge(blessed, [&] {
+      runs::CommandRun run = runs.next();
+      check_exit_status(run, target.name, blessed.exit_status,
+                        "find out why: it ended otherwise when its baseline was made");
+      return run;
+    });
+  }();
+  const Json measured_on = conditions_now(judged.first.allocator);
+  ProgramCheck check = check_of(blessed, std::move(judged), measured_on, "as in the baseline");
+  check.subject = target;
+  check.baseline_path = path;
+  if (subject.other_settings) {
+    check.conditions.push_back({"settings", "", "", false, "settings: others before than now (--env)"});
+  }
+  check.strict = strict;
+  check.passed = passes(check.verdict, strict);
+  check.accept = accept_words(target, path, subject.other_settings);
+  return check;
+}
+
+/// Of one command, its check; of several, all checks.
+ExitStatus report(std::vector<ProgramCheck> results, bool alone, const Options& options) {
+  const Palette palette = palette_for(stdout);
+  if (!alone) {
+    const ProgramChecks all = checks_of(std::move(results));
+    options.exchange.publish(check_outcomes(all), check_json(all), check_text(all, options.explain, palette));
+    return all.passed ? ExitStatus::kDone : ExitStatus::kFinding;
+  }
+  const ProgramCheck& check = results.front();
+  options.exchange.publish(check_outcomes(check), check_json(check), check_text(check, options.explain, palette));
+  if (check.verdict != Verdict::kSame) say_next(check.accept);
+  return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+}  // namespace
+
+ExitStatus bless_programs(const Options& options, const Words& words) {
+  std::vector<runs::Target> targets;
+  for (const Words& each : commands_of(options, words)) {
+    targets.push_back(target_of(options, each));
+    check_outputs({{"--baseline", options.baseline}}, program_input(each));
+    baseline_to_extend(targets.back(), options.baseline, options.force);
+  }
+  for (const runs::Target& target : targets) bless_one(target, options);
+  return ExitStatus::kDone;
+}
+
+ExitStatus check_programs(const Options& options, const Words& words) {
+  std::vector<ProgramSubject> subjects;
+  std::vector<NamedPath> inputs{{"--baseline", options.baseline}};
+  for (const Words& each : commands_of(options, words)) {
+    subjects.push_back(subject_of(options, each));
+    for (NamedPath& input : program_input(each)) inputs.push_back(std::move(input));
+  }
+  const std::vector<NamedPath> outputs = options.exchange.outputs();
+  const bool page = std::any_of(outputs.begin(), outputs.end(),
+                                [](const NamedPath& out) { return out.option == "--html" && !out.path.empty(); });
+  if (page && subjects.size() > 1) {
+    throw UsageError("the page of --html shows one command, but several are given",
+                     "leave out --html, or check them one by one");
+  }
+  check_outputs(outputs, inputs);
+  options.exchange.check_page();
+  return check_each(
+      subjects, [&](const ProgramSubject& subject) { return check_one(subject, options.baseline, options.strict); },
+      [&](std::vector<ProgramCheck> results) { return report(std::move(results), subjects.size() == 1, options); });
+}
+
+}  // namespace zerotax::baseline

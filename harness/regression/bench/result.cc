@@ -1,0 +1,249 @@
+#include "bench/result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bootstrap.h"
+#include "base/shell.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "base/wrap.h"
+#include "os/page.h"
+
+namespace zerotax::bench {
+
+ZEROTAX_FIELDS(Counts, minor_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes, zeroed_bytes, by_hand_bytes,
+               calls)
+ZEROTAX_FIELDS(Observed, times_ns, counts)
+ZEROTAX_FIELDS_WRITTEN(Cause, before, place)
+
+namespace {
+
+Json time_json(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("nothing was timed");
+  const TimeRatio ratio = ratio_of(time);
+  return {{"verdict", zerotax::word_of(time.kind)},
+          {"ratio", ratio.median},
+          {"low", ratio.low},
+          {"high", ratio.high},
+          {"p", time.adjusted_p}};
+}
+
+}  // namespace
+
+void to_json(Json& json, const Benchmark& value) {
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, alone, in_order, shuffled, cause, sentence))
+  json["verdict"] = word_of(value.verdict);
+  json["time"] = time_json(value.time);
+}
+
+void to_json(Json& json, const Pin& value) {
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, env, line, benchmark, alone_ns, in_order_ns))
+  json["time"] = time_json(value.time);
+}
+
+Json bench_json(const Report& value) {
+  Json json;
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, schema, zerotax_version, started, command, environment,
+                                           program, rounds, benchmarks, tried, sentence, next))
+  json["state"] = value.complete ? "complete" : "interrupted";
+  json["pin"] = value.pin ? Json(*value.pin)
+                          : not_available(value.tried.empty() ? "nothing depends on the order"
+                                                              : "no setting that was tried does it");
+  return json;
+}
+
+namespace {
+
+/// "takes 512 faults an iteration alone, and 0 in order".
+std::string counts_words(const Benchmark& each) {
+  const Counts& alone = *each.alone.counts;
+  const bool given = depends_on_order(each);
+  const Counts& other = given ? *each.in_order.counts : *each.shuffled.counts;
+  const char* const where = given ? "in order" : "shuffled";
+  if (differs(Unit::kBytes, alone.refilled_bytes, other.refilled_bytes)) {
+    return fmt::format("the kernel refills {} an iteration alone, {} {}", bytes_words(alone.refilled_bytes),
+                       bytes_words(other.refilled_bytes), where);
+  }
+  if (differs(Unit::kBytes, alone.zeroed_bytes, other.zeroed_bytes)) {
+    return fmt::format("the allocator zeroes {} an iteration alone, {} {}", bytes_words(alone.zeroed_bytes),
+                       bytes_words(other.zeroed_bytes), where);
+  }
+  return fmt::format("an iteration takes {} faults alone, {} {}", format_number(alone.minor_faults),
+                     format_number(other.minor_faults), where);
+}
+
+void judge_one(Benchmark& each) {
+  if (!each.alone.counts || !each.in_order.counts) {
+    each.verdict = Verdict::kUnknown;
+    each.sentence =
+        fmt::format("not counted: {}", each.alone.counts ? each.in_order.counts.why() : each.alone.counts.why());
+    return;
+  }
+  const bool given = depends_on_order(each);
+  if (!given && !differ(each.alone.counts, each.shuffled.counts)) {
+    each.verdict = Verdict::kSame;
+    each.sentence = "the same in any order";
+    return;
+  }
+  using Kind = TimeVerdict::Kind;
+  const bool proven = given && (each.time.kind == Kind::kFaster || each.time.kind == Kind::kSlower);
+  each.verdict = proven ? Verdict::kOrderDependent : Verdict::kCountsDiffer;
+  each.sentence = counts_words(each);
+  if (!each.cause.before.empty()) each.sentence += fmt::format("; because {} runs before it", each.cause.before);
+  if (!each.cause.place.empty()) each.sentence += fmt::format("; returned by {}", each.cause.place);
+}
+
+TimeSample sample_of(const Benchmark& each) {
+  TimeSample sample;
+  const std::size_t pairs = std::min(each.alone.times_ns.size(), each.in_order.times_ns.size());
+  for (std::size_t i = 0; i < pairs; ++i) {
+    sample.log_ratios.push_back(std::log(each.in_order.times_ns[i] / each.alone.times_ns[i]));
+  }
+  if (pairs > 0) sample.old_ns = median(each.alone.times_ns);
+  return sample;
+}
+
+}  // namespace
+
+const char* word_of(Verdict verdict) {
+  constexpr const char* kWords[] = {"independent", "order-dependent", "counts differ", "unknown"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+bool differs(Unit unit, double one, double other) {
+  const auto page = static_cast<double>(page_bytes());
+  constexpr double kPart = 0.1;
+  const double more = std::max(one, other);
+  const double off = std::abs(one - other);
+  // One page of several is a matter of where a block begins.
+  const double least = off >= more / 2 ? 1 : 2;
+  return off >= least * (unit == Unit::kBytes ? page : 1) && off >= kPart * more;
+}
+
+bool differ(const Measured<Counts>& one, const Measured<Counts>& other) {
+  if (!one || !other) return false;
+  return differs(Unit::kNumber, one->minor_faults, other->minor_faults) ||
+         differs(Unit::kBytes, one->zeroed_bytes, other->zeroed_bytes);
+}
+
+bool depends_on_order(const Benchmark& benchmark) { return differ(benchmark.alone.counts, benchmark.in_order.counts); }
+
+std::string bytes_words(double bytes) {
+  return format_size(static_cast<std::uint64_t>(std::llround(std::max(0.0, bytes))));
+}
+
+std::string ratio_words(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return "n/a";
+  const TimeRatio ratio = ratio_of(time);
+  return fmt::format("{} times ({} to {})", format_number(ratio.median), format_number(ratio.low),
+                     format_number(ratio.high));
+}
+
+void judge(Report& report) {
+  std::vector<TimeSample> samples;
+  samples.reserve(report.benchmarks.size());
+  for (const Benchmark& each : report.benchmarks) samples.push_back(sample_of(each));
+  CompareMethod method;
+  method.floor_ns = 0;  // a time is the mean of a loop
+  const std::vector<TimeVerdict> times = judge_times(samples, method);
+  std::vector<const Benchmark*> dependent;
+  std::size_t unknown = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    Benchmark& each = report.benchmarks[i];
+    each.time = times[i];
+    judge_one(each);
+    if (each.verdict == Verdict::kOrderDependent) dependent.push_back(&each);
+    unknown += each.verdict == Verdict::kUnknown ? 1 : 0;
+  }
+  const std::size_t all = report.benchmarks.size();
+  report.next = report.pin ? report.pin->line + " " + shell_text(report.program) : shell_text(report.program);
+  if (dependent.empty()) {
+    const auto counted = std::count_if(report.benchmarks.begin(), report.benchmarks.end(), depends_on_order);
+    report.sentence = counted == 0
+                          ? fmt::format("none of {} depends on the order", format_counted(all, "benchmark"))
+                          : fmt::format("{} of {} {} other counts in order than alone; that {} differs is not proven",
+                                        counted, format_counted(all, "benchmark"), counted == 1 ? "has" : "have",
+                                        counted == 1 ? "its time" : "their time");
+    if (unknown != 0) report.sentence += fmt::format("; {} could not be counted", unknown);
+    return;
+  }
+  const auto weight = [](const Benchmark* each) { return std::abs(each->time.log_ratio); };
+  const Benchmark& worst =
+      **std::max_element(dependent.begin(), dependent.end(),
+                         [&](const auto* one, const auto* other) { return weight(one) < weight(other); });
+  const std::string after = "after " + (worst.cause.before.empty() ? "those before it" : worst.cause.before);
+  const bool slower_alone = worst.time.log_ratio < 0;
+  report.sentence = fmt::format("{} of {} {} order-dependent: {} takes {} times as long {} as {}", dependent.size(),
+                                format_counted(all, "benchmark"), dependent.size() == 1 ? "is" : "are", worst.name,
+                                format_number(std::exp(std::abs(worst.time.log_ratio))), slower_alone ? "alone" : after,
+                                slower_alone ? after : "alone");
+}
+
+namespace {
+
+std::string faults_text(const Observed& observed) {
+  return observed.counts ? format_number(std::max(0.0, observed.counts->minor_faults)) : "n/a";
+}
+
+std::string bytes_text(const Observed& observed, double Counts::*bytes) {
+  return observed.counts ? bytes_words(*observed.counts.*bytes) : "n/a";
+}
+
+Column right(const char* name) { return {name, Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}; }
+
+}  // namespace
+
+std::string time_text(const Observed& observed) {
+  if (observed.times_ns.empty()) return "n/a";
+  constexpr double kFew_ns = 10;
+  const double ns = median(observed.times_ns);
+  return ns < kFew_ns ? format_number(ns) + " ns" : format_ns(ns);
+}
+
+std::string bench_text(const Report& report) {
+  std::string text = wrap(report.sentence, "", "  ");
+  Table table({{"benchmark", Unit::kText},
+               {"", Unit::kText},
+               right("time"),
+               right("faults"),
+               right("refilled"),
+               right("zeroed"),
+               {"verdict", Unit::kText}});
+  const auto add = [&](const std::string& name, const char* order, const Observed& observed, const char* verdict) {
+    table.add({name, order, time_text(observed), faults_text(observed), bytes_text(observed, &Counts::refilled_bytes),
+               bytes_text(observed, &Counts::zeroed_bytes), verdict});
+  };
+  for (const Benchmark& each : report.benchmarks) {
+    add(each.name, "alone", each.alone, word_of(each.verdict));
+    add("", "in order", each.in_order, "");
+    const bool same = each.verdict == Verdict::kSame;
+    if (!same && differ(each.alone.counts, each.shuffled.counts)) add("", "shuffled", each.shuffled, "");
+  }
+  text += "\n" + table.text() + "All are of one iteration. Times are medians, without the recorder.\n";
+  for (const Benchmark& each : report.benchmarks) {
+    if (each.verdict == Verdict::kSame) continue;
+    text += "\n" + wrap(fmt::format("{}: {}", each.name, each.sentence), "", "  ");
+    if (each.time.kind == TimeVerdict::Kind::kUnknown) continue;
+    text += wrap(
+        fmt::format("time in order to time alone: {}, {}", ratio_words(each.time), zerotax::word_of(each.time.kind)),
+        "  ", "    ");
+  }
+  if (report.pin) {
+    const Pin& pin = *report.pin;
+    text += "\n" + wrap(fmt::format("With {} it does not depend on the order: {} takes {} alone and {} in order, {}.",
+                                    pin.name, pin.benchmark, format_ns(pin.alone_ns), format_ns(pin.in_order_ns),
+                                    ratio_words(pin.time)),
+                        "", "  ");
+    text += "In CI: " + report.next + "\n";
+  } else if (!report.tried.empty()) {
+    text +=
+        "\n" + wrap(fmt::format("No setting that was tried ends that: {}.", fmt::join(report.tried, ", ")), "", "  ");
+  }
+  return text;
+}
+
+}  // namespace zerotax::bench
