@@ -69,7 +69,9 @@ std::optional<PerfTaskRecord> parse_task_record(const perf_event_header& header,
   if (reader.left() < kTrailerBytes) return {};
   PerfRecordReader last = reader;
   last.skip(reader.left() - kTrailerBytes);
-  PerfTaskRecord record{header.type, header.misc};
+  PerfTaskRecord record;
+  record.type = header.type;
+  record.misc = header.misc;
   record.pid = last.take<pid_t>();
   record.tid = last.take<pid_t>();
   record.time_ns = last.take<std::uint64_t>();

@@ -98,11 +98,6 @@ std::vector<Json> lines_of(const std::string& text) {
   return lines;
 }
 
-const char* word_of(Verdict verdict) {
-  constexpr const char* kWords[] = {"kept", "broken", "unsupported", "not testable here"};
-  return kWords[static_cast<std::size_t>(verdict)];
-}
-
 /// The promises in what `zerotax-contract --list --json` printed. Throws a Json exception or JsonTextError.
 std::vector<Promise> read_promises(const std::string& output) {
   std::vector<Promise> all;
@@ -249,6 +244,11 @@ Result result_of(const Promise& promise, const ChildResult& child, std::chrono::
 }
 
 }  // namespace
+
+const char* word_of(Verdict verdict) {
+  constexpr const char* kWords[] = {"kept", "broken", "unsupported", "not testable here"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
 
 std::vector<Promise> list_promises() {
   const ChildResult child = run_child(suite_command({"--list", "--json"}, kLimitS), {});

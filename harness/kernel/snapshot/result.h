@@ -146,7 +146,7 @@ struct Figures {
   Measured<Cpu> cpu;
   Measured<Cpu> cpu_held;
   Measured<CpuTime> cpu_time;
-  // Of a sweep's rows alone.
+  // The figures that only rows of a sweep show.
   Measured<Quantiles> child_end_ns;
   Measured<std::uint64_t> copy_done_first_runs;
   Measured<Placed> placed;

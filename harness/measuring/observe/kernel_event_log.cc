@@ -1,12 +1,3 @@
-// The first two fields are whose event it is: a reader takes it for one of that thread (trace/ctf_events.cc).
-ZEROTAX_EVENT(kernel_page_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),
-              (uint64_t, instruction), (uint64_t, duration_ns))
-ZEROTAX_EVENT(kernel_page_fault_seen, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),
-              (uint64_t, instruction))
-ZEROTAX_EVENT(kernel_page_allocation, (int32_t, pid), (int32_t, tid), (uint64_t, bytes), (uint8_t, zeroed))
-ZEROTAX_EVENT(kernel_fork, (int32_t, pid), (int32_t, tid), (int32_t, child))
-ZEROTAX_EVENT(kernel_exec, (int32_t, pid), (int32_t, tid), (char, name, 16))
-ZEROTAX_EVENT(kernel_exit, (int32_t, pid), (int32_t, tid))
 #include "observe/kernel_event_log.h"
 
 #include <fmt/format.h>
@@ -21,6 +12,16 @@ ZEROTAX_EVENT(kernel_exit, (int32_t, pid), (int32_t, tid))
 #include "observe/time_order.h"
 #include "os/clock.h"
 #include "os/page.h"
+
+// The first two fields are whose event it is: a reader takes it for one of that thread (trace/ctf_events.cc).
+ZEROTAX_EVENT(kernel_page_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),
+              (uint64_t, instruction), (uint64_t, duration_ns))
+ZEROTAX_EVENT(kernel_page_fault_seen, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),
+              (uint64_t, instruction))
+ZEROTAX_EVENT(kernel_page_allocation, (int32_t, pid), (int32_t, tid), (uint64_t, bytes), (uint8_t, zeroed))
+ZEROTAX_EVENT(kernel_fork, (int32_t, pid), (int32_t, tid), (int32_t, child))
+ZEROTAX_EVENT(kernel_exec, (int32_t, pid), (int32_t, tid), (char, name, 16))
+ZEROTAX_EVENT(kernel_exit, (int32_t, pid), (int32_t, tid))
 
 namespace zerotax {
 namespace {

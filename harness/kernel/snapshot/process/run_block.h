@@ -29,7 +29,7 @@ struct RunMetrics {
   std::int64_t array_end = 0;
   std::int64_t destination_begin = 0;
   std::int64_t destination_end = 0;
-  // What the alternative is (Facts).
+  // Facts of the alternative.
   std::int64_t takes_snapshot = 0;
   std::int64_t told_by_sharing = 0;
   // The course of the run.
