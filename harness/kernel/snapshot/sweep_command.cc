@@ -26,22 +26,12 @@ std::vector<SnapshotAlternative> swept_alternatives(const Options& options) {
   return chosen_alternatives(options.alternatives);
 }
 
-void check_sweep_options(const Options& options) {
-  const auto refuse = [](const char* option, const char* remedy) {
-    throw UsageError(fmt::format("--sweep and {} do not go together", option), remedy);
-  };
-  if (!options.read.empty()) refuse("--read", "leave out one of them");
-  if (!options.svg.empty()) refuse("--svg", "use --plot or --json");
-  if (options.remedies) refuse("--remedies", "name the alternatives by --alternative");
-  if (options.published) refuse("--published", "leave it out: it is what a sweep measures by default");
-  if (options.measure.allocators.size() > 1) refuse("several --allocator", "give one");
-}
-
 }  // namespace
 
 ExitStatus run_sweep_command(const Options& options) {
-  check_sweep_options(options);
-  options.measure.check();
+  if (options.measure.allocators.size() > 1) {
+    throw UsageError("--sweep and several --allocator do not go together", "give one");
+  }
   check_outputs({{"--json", options.measure.json}}, library_inputs(options.measure.allocators));
   const SnapshotPlan sized = sized_plan(options);
   const std::vector<SnapshotAlternative> alternatives = swept_alternatives(options);
