@@ -13,7 +13,7 @@
 #include "base/strict_json.h"
 #include "baseline/document.h"
 #include "baseline/table.h"
-#include "bench/framework.h"
+#include "bench/suite.h"
 #include "bisect/document.h"
 #include "clients/document.h"
 #include "compare/bench.h"

@@ -77,7 +77,6 @@ std::vector<ClientResult> run_clients(const Plan& plan, const std::vector<Client
 }
 
 ExitStatus run(const Options& options) {
-  options.measure.check();
   const std::vector<Client> clients = chosen_clients(options.clients);
   const std::string& file = options.measure.json;
   check_outputs({{"--json", file}}, library_inputs(options.measure.allocators));

@@ -56,18 +56,6 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
                 [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
 }
 
-/// The summary compares all of the run, and shows no findings.
-void check_summary(const Options& options) {
-  const auto refuse = [](const std::string& option) {
-    throw UsageError(option + " is for findings, not for their summary",
-                     fmt::format("leave out {} or --summary", option));
-  };
-  if (!options.allocators.empty()) refuse("--allocator");
-  for (const NamedPath& output : options.exchange.outputs()) {
-    if (!output.path.empty() && output.option != "--json") refuse(output.option);
-  }
-}
-
 /// May overwrite the summary that a study wrote, but nothing that was measured.
 ExitStatus summarise(const Options& options, const StoredRun& run) {
   const std::string head = std::filesystem::is_directory(options.run) ? options.run + "/run.json" : options.run;
@@ -79,7 +67,6 @@ ExitStatus summarise(const Options& options, const StoredRun& run) {
 }
 
 ExitStatus findings(const Options& options) {
-  if (options.summary) check_summary(options);
   StoredRun run = read_stored_run(options.run);
   std::vector<NamedPath> inputs;
   for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
@@ -109,9 +96,12 @@ const Subcommand command(
       const auto options = std::make_shared<Options>();
       arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();
       add_allocators(arguments, options->allocators, "all of the run");
-      arguments.flag("--summary", options->summary,
-                     "instead, which allocators zero redundantly, at which sizes, at what cost; --json writes that");
       options->exchange.add(arguments);
+      arguments
+          .flag("--summary", options->summary,
+                "instead, which allocators zero redundantly, at which sizes, at what cost; --json writes that")
+          .excludes({"--allocator", "--junit", "--markdown", "--github"},
+                    {"{1} is for findings, not for their summary", "leave out {1} or {0}"});
       return [options] { return findings(*options); };
     });
 

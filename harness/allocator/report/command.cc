@@ -9,7 +9,6 @@
 #include "base/size.h"
 #include "base/wrap.h"
 #include "cli/common_options.h"
-#include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "files/output_paths.h"
@@ -45,7 +44,6 @@ struct Options {
   std::string severity = "medium";
   std::string workload;
   std::string than = "glibc";
-  bool has_than = false;
   double timeout_s = 60;
 };
 
@@ -140,14 +138,10 @@ std::string rule_in(const std::string& id, const std::string& allocator) {
 
 ExitStatus report(const Options& options) {
   parse_severity(options.severity);
-  MeasureOptions common;
-  common.timeout_s = options.timeout_s;
-  common.check();
   if (!options.workload.empty()) {
     return report_workload({options.workload, options.allocator, options.than, options.env,
                             options.out.empty() ? default_results_path() : options.out, options.timeout_s});
   }
-  if (options.has_than) throw UsageError("--than is given without --workload", "add --workload FILE, or leave it out");
   ReportRequest request;
   for (const std::string& size : options.sizes) request.sizes.push_back(parse_size(size));
   check_axes({{"calloc_loop"}, request.sizes, {}, {}});
@@ -201,25 +195,20 @@ const Subcommand command(
             return std::vector<std::string>{"low", "medium", "high"};
           })
           .with_default();
-      arguments.formerly("--least", "--severity");
       arguments
           .option("--workload", options->workload,
                   "instead of findings: the fewest calls of this recording (record --calls) that take more page faults "
                   "than under --than")
           .shown_as("FILE")
           .path();
-      const Argument than =
-          arguments
-              .option("--than", options->than, "with --workload: the allocator that does better, NAME or NAME=PATH")
-              .checked_by(check_allocator_word)
-              .shown_as("NAME")
-              .with_default();
+      arguments.option("--than", options->than, "with --workload: the allocator that does better, NAME or NAME=PATH")
+          .checked_by(check_allocator_word)
+          .needs({"--workload"}, {"{0} is given without {1}", "add {1} FILE, or leave it out"})
+          .shown_as("NAME")
+          .with_default();
       add_out(arguments, options->out);
       add_timeout(arguments, options->timeout_s);
-      return [options, than] {
-        options->has_than = than.given();
-        return report(*options);
-      };
+      return [options] { return report(*options); };
     });
 
 }  // namespace

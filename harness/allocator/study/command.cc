@@ -56,7 +56,7 @@ constexpr const char* kJson = ".json";
 constexpr const char* kExamples =
     "  zerotax study                      every built-in allocator, a few minutes\n"
     "  zerotax study --full               more sizes, fractions and threads: hours\n"
-    "  zerotax study --full --on slurm --out /shared/full --sbatch=--partition=bench\n"
+    "  zerotax study --full --on slurm,--partition=bench --out /shared/full\n"
     "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
     "  zerotax study --resume results/2026-11-20T05-10-00Z\n";
 
@@ -162,8 +162,7 @@ void check_study(const Plan& plan, const std::string& folder) {
 }
 
 ExitStatus study(const MeasureOptions& options, bool full) {
-  options.check();
-  const fleet::Place place = options.fleet.place();
+  const fleet::Place place = options.fleet.place(!options.resume.empty());
   Session session = make_session(options, full, place.slurm);
   const std::string folder = session.folder()->path();
   check_study(session.plan(), folder);
@@ -218,10 +217,10 @@ const Subcommand command("study", Wing::kAllocator,
                            const auto options = std::make_shared<MeasureOptions>();
                            const auto full = std::make_shared<bool>(false);
                            options->add_allocators(arguments);
-                           options->add_folder(arguments);
+                           options->add_folder(arguments, {"--on", "--full"});
                            options->add_audit_only(arguments);
                            options->add_huge_pages(arguments);
-                           options->add_fleet(arguments);
+                           options->fleet.add(arguments);
                            arguments.flag("--full", *full, "more sizes, touched fractions and threads, more repeats");
                            return [options, full] { return study(*options, *full); };
                          });

@@ -96,46 +96,28 @@ struct RunOptions {
   bool full = false;  ///< of a case that forks, as many operations as of others
   bool loop = false;
   double loop_seconds = 1;
-  std::vector<Argument> of_loop;    ///< that need --loop
-  std::vector<Argument> of_points;  ///< that --loop refuses
 };
 
 void add_loop(Arguments& arguments, RunOptions& options) {
-  arguments.formerly("--calls", "--ops");
-  arguments.flag("--loop", options.loop,
-                 "instead of points, run a loop of calloc beside one of malloc: total time, CPU seconds, context "
-                 "switches (10000 calls of 100MiB and 1000MiB where --ops and --size are not given)");
-  options.of_loop = {
-      arguments
-          .option(
-              "--seconds", options.loop_seconds,
+  arguments
+      .flag("--loop", options.loop,
+            "instead of points, run a loop of calloc beside one of malloc: total time, CPU seconds, context "
+            "switches (10000 calls of 100MiB and 1000MiB where --ops and --size are not given)")
+      .excludes({"--case", "--thread", "--full", "--out", "--resume", "--audit-only", "--on", "--plot"},
+                {"{1} has no effect with {0}", "leave out one of them"});
+  arguments
+      .option("--seconds", options.loop_seconds,
               "with --loop: how long a loop may take; the total of a longer one is estimated from the calls it made")
-          .seconds()
-          .shown_as("SECONDS")
-          .with_default()};
-  for (const char* name : {"--case", "--thread", "--full", "--out", "--resume", "--audit-only", "--on", "--shards",
-                           "--sbatch", "--plot"}) {
-    options.of_points.push_back(arguments.find(name));
-  }
-}
-
-/// Throws UsageError for an option of what is not run.
-void check_loop(const RunOptions& options) {
-  for (const Argument& option : options.loop ? options.of_points : options.of_loop) {
-    if (!option.given()) continue;
-    throw UsageError(fmt::format("{} has no effect {} --loop", option.name(), options.loop ? "with" : "without"),
-                     options.loop ? "leave out one of them" : "add it, or leave out " + option.name());
-  }
+      .seconds()
+      .needs({"--loop"})
+      .shown_as("SECONDS")
+      .with_default();
 }
 
 ExitStatus run(const RunOptions& all) {
-  check_loop(all);
   const MeasureOptions& options = all.measure;
   if (all.loop) return run_loop(options, all.loop_seconds);
   options.check();
-  if (all.full && !options.resume.empty()) {
-    throw UsageError("--resume continues the run as it was planned, so --full cannot be given", "leave out --full");
-  }
   if (all.plot && options.resume.empty() && options.sizes.size() == 1) {
     throw UsageError("--plot draws time against size, but one size is given",
                      "add another --size, or leave out --plot");
@@ -143,7 +125,7 @@ ExitStatus run(const RunOptions& all) {
   check_outside({{"--json", options.json}}, {"--out", options.out});
   check_outside({{"--json", options.json}}, {"--resume", options.resume});
   check_outputs({{"--json", options.json}}, library_inputs(options.allocators));
-  const fleet::Place place = options.fleet.place();
+  const fleet::Place place = options.fleet.place(!options.resume.empty());
   Session session = make_run_session(options, place.slurm, all.full);
   const int signal = session.run(place);
   const std::vector<Point>& points = session.points();
@@ -176,7 +158,7 @@ const Subcommand run_subcommand(
       options->measure.add_axes(arguments);
       options->measure.add_audit_only(arguments);
       options->measure.add_huge_pages(arguments);
-      options->measure.add_fleet(arguments);
+      options->measure.fleet.add(arguments);
       add_plot_option(arguments, options->plot, "time against size");
       arguments.flag(
           "--full", options->full,

@@ -89,19 +89,12 @@ int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const 
 }
 
 ExitStatus thresholds(Options options) {
-  options.measure.check();
   if (!options.read.empty()) return judge_again(options);
   options.take_defaults();
   const fleet::Place place = options.measure.fleet.place();
-  if (!place.slurm && !options.measure.out.empty()) {
-    throw UsageError("--out has no effect without --on slurm", "add --on slurm, or write the thresholds by --json");
-  }
   const std::uint64_t from = parse_size(options.from);
   const std::uint64_t to = parse_size(options.to);
   if (to < from) throw UsageError(fmt::format("--from {} is above --to {}", options.from, options.to), "swap them");
-  if (options.grid < 1 || options.grid > 1024) {
-    throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 1024 sizes per octave");
-  }
   check_outputs({{"--json", options.json}}, library_inputs(options.measure.allocators));
   PlanAxes axes{{options.case_name}, {from, to}, options.measure.touches, options.measure.threads};
   if (axes.touches.empty()) axes.touches = {0, 0.01, 1};
@@ -146,17 +139,16 @@ const Subcommand command(
                "together, 8KiB to 4MiB, 1 size per octave, all touched");
       options->range = {
           add_from(arguments, options->from), add_to(arguments, options->to),
-          add_grid(arguments, options->grid, "a change that is undone before the next of these sizes is missed")};
+          add_grid(arguments, options->grid, "a change that is undone before the next of these sizes is missed")
+              .in_range(1, 1024, "sizes per octave")};
       add_read(arguments, options->read);
       arguments.option("--out", options->measure.out, "with --on slurm: folder of the job, which every node must see")
+          .needs({"--on=slurm"}, {"{0} has no effect without {1}", "add {1}, or write the thresholds by --json"})
           .path();
-      options->measure.add_fleet(arguments);
+      options->measure.fleet.add(arguments);
       add_plot_option(arguments, options->plot, "a map of what calloc does at each size");
       add_json(arguments, options->json);
-      return [options, arguments] {
-        arguments.refuse_measuring();
-        return thresholds(*options);
-      };
+      return [options] { return thresholds(*options); };
     });
 
 }  // namespace

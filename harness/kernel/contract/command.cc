@@ -92,9 +92,6 @@ ExitStatus show(const Options& options, const Results& all, const Request& reque
 }
 
 ExitStatus read(const Options& options) {
-  if (options.list || !options.only.empty() || !options.under.empty()) {
-    throw UsageError("--results shows what was tested elsewhere", "leave out --list, --promise and --under");
-  }
   check_outputs(options.exchange.outputs(), {{"--results", options.read}});
   const Results all = read_results(options.read);
   if (!all.complete) say_interrupted();
@@ -110,20 +107,9 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
-/// --list tests nothing, and lists all.
-void check_list(const Options& options) {
-  if (!options.list) return;
-  const std::vector<NamedPath> outputs = options.exchange.outputs();
-  const bool writes =
-      std::any_of(outputs.begin(), outputs.end(), [](const NamedPath& each) { return !each.path.empty(); });
-  if (!writes && options.only.empty() && options.under.empty() && options.report.empty()) return;
-  throw UsageError("--list names all promises and tests none", "give it alone");
-}
-
 ExitStatus run(const Options& options) {
   if (!options.report.empty()) check_new_folder({"--report", options.report});
   if (!options.read.empty()) return read(options);
-  check_list(options);
   check_outputs(options.exchange.outputs());
   const std::vector<std::string> under = split_words(options.under);
   const std::vector<Promise> promises = chosen(options);
@@ -141,7 +127,6 @@ const Subcommand command(
     "contract", Wing::kKernel, "test the promises of the kernel that zeroing rests on", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      arguments.flag("--list", options->list, "name the promises and who relies on them; test none");
       arguments.option("--promise", options->only, "test only this promise (repeatable)")
           .shown_as("ID")
           .repeatable()
@@ -155,6 +140,7 @@ const Subcommand command(
           .shown_as("SECONDS")
           .with_default();
       arguments.option("--results", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")
+          .excludes({"--promise", "--under"}, {"{0} shows what was tested elsewhere", "leave out {1}"})
           .path();
       arguments
           .option("--under", options->under,
@@ -170,6 +156,9 @@ const Subcommand command(
           .shown_as("NAME")
           .word();
       options->exchange.add(arguments);
+      arguments.flag("--list", options->list, "name the promises and who relies on them; test none")
+          .excludes({"--promise", "--under", "--report", "--results", "--json", "--junit", "--markdown", "--github"},
+                    {"{0} names all promises and tests none", "leave out {1}"});
       return [options] { return run(*options); };
     });
 

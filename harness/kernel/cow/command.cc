@@ -39,21 +39,18 @@ constexpr const char* kExamples =
     "status is the program's own (128 + N if signal N ended it).\n";
 
 struct Options {
-  pid_t pid = 0;
+  std::optional<int> pid;
   double interval = 1;
   bool first_child = false;
   bool stacks = false;
   bool every_fault = false;
-  double seconds = 0;
-  bool has_seconds = false;
-  std::string name;
+  double seconds = 0;  ///< 0: until it ends
+  std::optional<std::string> name;
   std::string json;
   std::string faults;
   std::string svg;
-  std::string buffer;
+  std::optional<std::string> buffer;
   std::string read;
-  bool has_pid = false;
-  bool has_name = false;
 };
 
 /// Live lines: on a terminal the current interval is redrawn in place until it is complete.
@@ -85,36 +82,15 @@ class LiveLines {
   std::atomic<bool> failed_ = false;
 };
 
-std::size_t buffer_bytes(const std::string& word) {
-  if (word.empty()) return 0;
+void check_buffer(const std::string& word) {
   const std::uint64_t bytes = parse_size(word);
-  if (bytes < page_bytes() || bytes > std::uint64_t{1} << 30 || !std::has_single_bit(bytes)) {
-    throw UsageError(fmt::format("invalid --buffer '{}'", word),
-                     fmt::format("give a power of two, {}KiB to 1GiB", page_bytes() / kKiB));
-  }
-  return bytes;
+  if (bytes >= page_bytes() && bytes <= kGiB && std::has_single_bit(bytes)) return;
+  throw UsageError(fmt::format("invalid --buffer '{}'", word),
+                   fmt::format("give a power of two, {}KiB to 1GiB", page_bytes() / kKiB));
 }
 
 void check(const Options& options, const std::vector<std::string>& words) {
-  if (options.has_pid == !words.empty()) {
-    throw UsageError(
-        words.empty() ? "neither a process nor a command is given" : "both a process and a command are given",
-        "give either --pid PID or a command after --, as in zerotax cow -- ./server");
-  }
-  if (options.has_pid) check_process(options.pid);
-  if (!(options.interval >= 0.05) || options.interval > 3600) {
-    throw UsageError(fmt::format("invalid --interval {:g}", options.interval), "give 0.05 to 3600 seconds");
-  }
-  if (options.has_seconds && !options.has_pid) {
-    throw UsageError("--seconds without --pid", "a command is watched to its end; end it by timeout(1)");
-  }
-  if (options.has_seconds && !(options.seconds > 0)) {
-    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0");
-  }
-  if (options.first_child && options.has_name) {
-    throw UsageError("--first-child and --comm cannot be combined", "leave one of them out");
-  }
-  buffer_bytes(options.buffer);
+  if (options.pid) check_process(*options.pid);
   check_outputs({{"--faults", options.faults}, {"--json", options.json}, {"--svg", options.svg}}, program_input(words));
   if (!options.svg.empty()) draw_svg("cow", "");
 }
@@ -137,10 +113,7 @@ void show(const Options& options, const Cow& cow, const std::function<void()>& p
 }
 
 /// What an earlier version wrote, with what this one says of it.
-ExitStatus judge_again(const Options& options, const std::vector<std::string>& words) {
-  if (!words.empty() || !options.faults.empty()) {
-    throw UsageError("--read measures nothing", "leave out --faults and the command");
-  }
+ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.json}, {"--svg", options.svg}}, {{"--read", options.read}});
   Cow cow = read_cow(read_document(options.read, "cow", "give a file of zerotax cow --json"));
   static_cast<Verdict&>(cow) = cow_verdict(cow);
@@ -152,11 +125,11 @@ ExitStatus judge_again(const Options& options, const std::vector<std::string>& w
 
 ExitStatus watch(const Options& options) {
   const std::vector<std::string> words = Subcommand::program_words();
-  if (!options.read.empty()) return judge_again(options, words);
+  if (!options.read.empty()) return judge_again(options);
   check(options, words);
   CowSubject subject;
   subject.command = words;
-  subject.counted = options.first_child ? "first child" : options.has_name ? "name " + options.name : "all";
+  subject.counted = options.first_child ? "first child" : options.name ? "name " + *options.name : "all";
   subject.interval_s = options.interval;
   subject.started = utc_now();
   // Standard output is the program's, or that of --json - or --faults -.
@@ -168,14 +141,13 @@ ExitStatus watch(const Options& options) {
   how.stacks = options.stacks;
   // The file of --faults is to have each.
   how.sample = !options.every_fault && options.faults.empty();
-  how.name_prefix = options.name;
+  how.name_prefix = options.name.value_or("");
   how.faults_file = options.faults;
-  how.buffer_bytes = buffer_bytes(options.buffer);
+  how.buffer_bytes = options.buffer ? parse_size(*options.buffer) : 0;
   how.while_running = live.terminal();
   how.tell = [&](const FaultInterval& interval, bool complete) { live.show(interval, complete); };
-  const CowRun run = words.empty() ? cow_process(options.pid, how, options.has_seconds ? options.seconds : 0,
-                                                 [&] { return live.failed(); })
-                                   : cow_command(words, how);
+  const CowRun run = options.pid ? cow_process(*options.pid, how, options.seconds, [&] { return live.failed(); })
+                                 : cow_command(words, how);
   subject.pid = run.pid;
   subject.wall_s = run.wall_s;
   subject.exit_status = run.exit_status;
@@ -192,39 +164,41 @@ const Subcommand command(
     "cow", Wing::kKernel, "watch copy-on-write live (cow -- COMMAND ..., or cow --pid PID): who copies which pages",
     kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      const Argument pid =
-          arguments.option("-p,--pid", options->pid, "watch this process and its descendants").shown_as("PID");
-      arguments.option("--interval", options->interval, "seconds between lines").shown_as("SECONDS").with_default();
-      const Argument seconds =
-          arguments.option("--seconds", options->seconds, "with --pid: stop after this long").shown_as("SECONDS");
+      arguments.option("-p,--pid", options->pid, "watch this process and its descendants").shown_as("PID");
+      arguments.option("--interval", options->interval, "seconds between lines")
+          .in_range(0.05, 3600, "seconds")
+          .shown_as("SECONDS")
+          .with_default();
+      arguments.option("--seconds", options->seconds, "with --pid: stop after this long")
+          .seconds()
+          .needs({"--pid"}, {"--seconds without --pid", "a command is watched to its end; end it by timeout(1)"})
+          .shown_as("SECONDS");
       arguments.flag("--every-fault", options->every_fault,
                      "record each fault, however many: exact, and the program takes twice as long for each");
       arguments.flag("--first-child", options->first_child, "count only the first forked process");
       arguments.flag("--stacks", options->stacks,
                      "take the stack with each fault, and name the script's functions that took them");
-      const Argument name =
-          arguments.option("--comm", options->name, "count only processes whose name starts with this word")
-              .shown_as("NAME")
-              .word();
+      arguments.option("--comm", options->name, "count only processes whose name starts with this word")
+          .excludes({"--first-child"})
+          .shown_as("NAME")
+          .word();
       add_read(arguments, options->read);
       add_json(arguments, options->json);
       arguments
           .option("--faults", options->faults,
                   "write one line of JSON per fault to this file; to a pipe or -, as faults happen")
+          .excludes({"--read"}, {"{1} measures nothing", "leave out {0}"})
           .path();
       arguments.option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file").path();
       arguments
           .option("--buffer", options->buffer,
                   "kernel buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
-          .shown_as("SIZE")
-          .word();
-      return [options, pid, name, seconds, arguments] {
-        arguments.refuse_measuring();
-        options->has_seconds = seconds.given();
-        options->has_pid = pid.given();
-        options->has_name = name.given();
-        return watch(*options);
-      };
+          .checked_by(check_buffer)
+          .shown_as("SIZE");
+      arguments.exactly_one({"--read", "--pid", "--"},
+                            {"neither a process nor a command is given",
+                             "give either --pid PID or a command after --, as in zerotax cow -- ./server"});
+      return [options] { return watch(*options); };
     });
 
 }  // namespace

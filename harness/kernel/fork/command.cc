@@ -38,15 +38,6 @@ ForkPlan plan_of(const Options& options) {
   ForkPlan plan;
   plan.full = options.full;
   plan.most_bytes = parse_size(options.to);
-  if (plan.most_bytes < kMiB || plan.most_bytes > 1024 * kGiB) {
-    throw UsageError(fmt::format("invalid --to '{}'", options.to), "give 1MiB to 1024GiB");
-  }
-  if (options.rounds < 1 || options.rounds > 1000) {
-    throw UsageError(fmt::format("invalid --rounds {}", options.rounds), "give a number from 1 to 1000");
-  }
-  if (!(options.seconds >= 0) || options.seconds > 3600) {
-    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give 0 (no sampling) to 3600");
-  }
   plan.rounds = static_cast<unsigned>(options.rounds);
   plan.seconds = options.seconds;
   plan.sections = options.seconds > 0;
@@ -85,18 +76,18 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   arguments.flag("--full", options->full,
                  "measure more processes; where they are not given, --to is 8GiB, --rounds 5 and --seconds 3");
-  const Argument to = add_to(arguments, options->to, "populated memory of the largest process that forks");
-  arguments.formerly("--most", "--to");
-  const Argument rounds = add_rounds(arguments, options->rounds, "").with_default();
+  const Argument to =
+      add_to(arguments, options->to, "populated memory of the largest process that forks").size_in(kMiB, 1024 * kGiB);
+  const Argument rounds = add_rounds(arguments, options->rounds, "").in_range(1, 1000).with_default();
   const Argument seconds = arguments
                                .option("--seconds", options->seconds,
                                        "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
+                               .in_range(0, 3600, "seconds (0: no sampling)")
                                .shown_as("SECONDS")
                                .with_default();
   add_read(arguments, options->read);
   add_json(arguments, options->json);
-  return [options, arguments, to, rounds, seconds] {
-    arguments.refuse_measuring();
+  return [options, to, rounds, seconds] {
     if (options->full && !to.given()) options->to = "8GiB";
     if (options->full && !rounds.given()) options->rounds = kUsualRounds;
     if (options->full && !seconds.given()) options->seconds = 3;

@@ -128,21 +128,11 @@ std::vector<SnapshotAlternative> swept_alternatives(const Options& options) {
   return chosen_alternatives(options.alternatives);
 }
 
-void check_sweep_options(const Options& options) {
-  const auto refuse = [](const char* option, const char* remedy) {
-    throw UsageError(fmt::format("--sweep and {} do not go together", option), remedy);
-  };
-  if (!options.read.empty()) refuse("--read", "leave out one of them");
-  if (!options.svg.empty()) refuse("--svg", "use --plot or --json");
-  if (options.remedies) refuse("--remedies", "name the alternatives by --alternative");
-  if (options.published) refuse("--published", "leave it out: it is what a sweep measures by default");
-  if (options.measure.allocators.size() > 1) refuse("several --allocator", "give one");
-}
-
 /// `zerotax snapshot --sweep`.
 ExitStatus run_sweep_command(const Options& options) {
-  check_sweep_options(options);
-  options.measure.check();
+  if (options.measure.allocators.size() > 1) {
+    throw UsageError("--sweep and several --allocator do not go together", "give one");
+  }
   check_outputs({{"--json", options.measure.json}}, library_inputs(options.measure.allocators));
   SnapshotPlan given = sized_plan(options);
   given.alternatives = swept_alternatives(options);
@@ -173,11 +163,6 @@ ExitStatus run_sweep_command(const Options& options) {
 ExitStatus run(const Options& options) {
   if (!options.sweep.empty()) return run_sweep_command(options);
   if (!options.read.empty()) return judge_again(options);
-  if (options.remedies && options.published) {
-    throw UsageError("--remedies and --published start their writers at different times",
-                     "measure one after the other");
-  }
-  options.measure.check();
   check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, library_inputs(options.measure.allocators));
   const SnapshotPlan plan = plan_of(options);
   const std::string started = utc_now();
@@ -191,6 +176,8 @@ ExitStatus run(const Options& options) {
   return show(snapshot, options);
 }
 
+constexpr const char* kSweepAlone = "{0} and {1} do not go together";
+
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   const unsigned cpus = std::clamp(std::thread::hardware_concurrency(), 1U, 64U);
@@ -198,7 +185,6 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   parameters.writers = cpus;
   parameters.checkpointers = std::max(1U, cpus / 4);
   add_size(arguments, options->size, "an array");
-  arguments.formerly("--array", "--size");
   arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").shown_as("SIZE").with_default();
   const Argument writers =
       arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
@@ -214,16 +200,18 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                   "hold the writers until this share of the array is copied, and copy the rest after they end "
                   "(1: until the child ends); makes counts exact and times meaningless")
           .shown_as("SHARE")
-          .in_range(0.0, 1.0);
+          .in_range(0, 1);
   arguments
       .option("--alternative", options->alternatives,
               "way to take the snapshot (repeatable; default: all but those on request; an unknown name lists them)")
       .shown_as("NAME")
       .completed_by(alternative_names)
       .repeatable();
-  arguments.flag("--remedies", options->remedies,
-                 "measure what can be done about the writers' faults after the child's end, beside fork and "
-                 "fork_munmap");
+  arguments
+      .flag("--remedies", options->remedies,
+            "measure what can be done about the writers' faults after the child's end, beside fork and "
+            "fork_munmap")
+      .excludes({"--published"}, {"{0} and {1} start their writers at different times", "measure one after the other"});
   arguments.flag(
       "--published", options->published,
       fmt::format("measure the published program: fork, and then {} writers (or --writers), {} checkpointers, "
@@ -234,19 +222,20 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
               "measure each combination of the values of several axes (writers, checkpointers, size, batch, "
               "placement), or of the "
               "'usual' ones (repeatable; default alternatives: published, published_fixed)")
+      .excludes({"--svg"}, {kSweepAlone, "use --plot or --json"})
+      .excludes({"--remedies"}, {kSweepAlone, "name the alternatives by --alternative"})
+      .excludes({"--published"}, {kSweepAlone, "leave it out: it is what a sweep measures by default"})
       .shown_as("AXIS=A,B")
       .word()
       .repeatable();
   options->plan.repeat = kUsualRounds;
   add_rounds(arguments, options->plan.repeat, "").in_range(1, 1000).with_default();
-  arguments.formerly("--repeat", "--rounds");
   options->measure.add_allocators(arguments, "glibc");
   add_read(arguments, options->read);
   add_json(arguments, options->measure.json);
   add_plot_option(arguments, options->plot, "CPU time over time, in user mode and in the kernel,");
   arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
   return [=] {
-    if (options->sweep.empty()) arguments.refuse_measuring();
     SnapshotParameters& given = options->plan.parameters;
     if (hold.given()) given.hold = options->hold;
     SnapshotParameters& published = options->plan.published;

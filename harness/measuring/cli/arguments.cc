@@ -5,16 +5,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <type_traits>
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/size.h"
+#include "base/units.h"
 #include "cli/complete_values.h"
-#include "cli/former_names.h"
-#include "cli/leftover.h"
 #include "cli/number_checks.h"
 #include "cli/parser.h"
+#include "cli/subcommand.h"
 #include "files/output_kind.h"
 
 namespace zerotax {
@@ -37,6 +39,49 @@ template <typename T>
 struct OfValue<std::vector<T>> {
   using Type = T;
 };
+
+using Rule = std::function<void()>;
+
+std::vector<Rule>& rules_of(const CLI::App* app) {
+  static std::map<const CLI::App*, std::vector<Rule>> all;
+  return all[app];
+}
+
+bool is_given(const CLI::App& app, const std::string& other) {
+  if (other == "--") return !Subcommand::program_words().empty();
+  const auto equals = other.find('=');
+  const CLI::Option* option = app.get_option(other.substr(0, equals));
+  if (option->count() == 0) return false;
+  if (equals == std::string::npos) return true;
+  const auto value = option->as<std::string>();
+  return value.substr(0, value.find(',')) == other.substr(equals + 1);
+}
+
+/// As it stands in a message.
+std::string shown(std::string name) {
+  if (name == "--") return "a command";
+  std::replace(name.begin(), name.end(), '=', ' ');
+  return name;
+}
+
+/// "--pid, --cgroup or --all".
+std::string shown(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + shown(names[i]);
+  }
+  return text;
+}
+
+UsageError refused(const Refusal& refusal, const std::string& name, const std::string& other) {
+  return {fmt::format(fmt::runtime(refusal.problem), name, other),
+          fmt::format(fmt::runtime(refusal.remedy), name, other)};
+}
+
+/// An option that says how or where the result is shown.
+bool is_of_presentation(const std::string& name) {
+  return name == "--plot" || name == "--color" || name == "--force" || is_output_option(name);
+}
 
 }  // namespace
 
@@ -85,14 +130,22 @@ Argument& Argument::shown_as(const std::string& value) {
   return *this;
 }
 
-Argument& Argument::in_range(double low, double high) {
-  const auto check = [low, high](std::string& word) {
+Argument& Argument::in_range(double low, double high, const std::string& unit) {
+  return checked_by([=, name = name()](const std::string& word) {
     double number = 0;
-    const bool is_in = CLI::detail::lexical_cast(word, number) && number >= low && number <= high;
-    return is_in ? std::string() : fmt::format("invalid value '{}' (give {:g} to {:g})", word, low, high);
-  };
-  option_->check(CLI::Validator(check, ""));
-  return *this;
+    // A word that is not a number gets an error of its own.
+    if (!CLI::detail::lexical_cast(word, number) || (number >= low && number <= high)) return;
+    throw UsageError(fmt::format("invalid {} {}", name, word),
+                     fmt::format("give {:.15g} to {:.15g}{}{}", low, high, unit.empty() ? "" : " ", unit));
+  });
+}
+
+Argument& Argument::size_in(std::uint64_t low, std::uint64_t high, const std::string& unit) {
+  return checked_by([=, name = name()](const std::string& word) {
+    if (const std::uint64_t bytes = parse_size(word); bytes >= low && bytes <= high) return;
+    throw UsageError(fmt::format("invalid {} '{}'", name, word),
+                     fmt::format("give {} to {}{}", size_word(low), size_word(high), unit.empty() ? "" : ", " + unit));
+  });
 }
 
 Argument& Argument::checked_by(std::function<void(const std::string&)> check) {
@@ -119,8 +172,47 @@ Argument& Argument::positive() {
   return *this;
 }
 
+Argument& Argument::needs(const std::vector<std::string>& others, const Refusal& refusal) {
+  rules_of(app_).emplace_back([=, *this] {
+    const auto there = [&](const std::string& other) { return is_given(*app_, other); };
+    if (given() && std::none_of(others.begin(), others.end(), there)) throw refused(refusal, name(), shown(others));
+  });
+  return *this;
+}
+
+Argument& Argument::excludes(const std::vector<std::string>& others, const Refusal& refusal) {
+  rules_of(app_).emplace_back([=, *this] {
+    if (!given()) return;
+    for (const std::string& other : others) {
+      if (is_given(*app_, other)) throw refused(refusal, name(), shown(other));
+    }
+  });
+  return *this;
+}
+
+Argument& Argument::alone(const std::vector<std::string>& allowed, const Refusal& refusal) {
+  rules_of(app_).emplace_back([=, *this] {
+    if (!given()) return;
+    for (const CLI::Option* each : app_->get_options([](const CLI::Option* option) { return option->count() > 0; })) {
+      const std::string other = each->get_name();
+      if (each == option_ || is_of_presentation(other) ||
+          std::find(allowed.begin(), allowed.end(), other) != allowed.end()) {
+        continue;
+      }
+      throw refused(refusal, name(), other);
+    }
+    if (is_given(*app_, "--")) throw refused(refusal, name(), "the command");
+  });
+  return *this;
+}
+
 Argument& Argument::hidden() {
   option_->group("");
+  return *this;
+}
+
+Argument& Argument::common() {
+  option_->group(kCommonGroup);
   return *this;
 }
 
@@ -138,7 +230,7 @@ Argument Arguments::option(const std::string& name, T& value, const std::string&
   CLI::Option* option = app_->add_option(name, value, description);
   using Value = typename OfValue<T>::Type;
   if constexpr (std::is_arithmetic_v<Value>) add_number_check(*option, std::is_integral_v<Value>);
-  return Argument(option);
+  return Argument(app_, option);
 }
 
 template Argument Arguments::option(const std::string&, std::string&, const std::string&);
@@ -150,15 +242,16 @@ template Argument Arguments::option(const std::string&, std::uint64_t&, const st
 template Argument Arguments::option(const std::string&, std::optional<int>&, const std::string&);
 template Argument Arguments::option(const std::string&, std::optional<double>&, const std::string&);
 template Argument Arguments::option(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Argument Arguments::option(const std::string&, std::optional<std::string>&, const std::string&);
 template Argument Arguments::option(const std::string&, std::vector<std::string>&, const std::string&);
 template Argument Arguments::option(const std::string&, std::vector<double>&, const std::string&);
 template Argument Arguments::option(const std::string&, std::vector<int>&, const std::string&);
 
 Argument Arguments::flag(const std::string& name, bool& value, const std::string& description) {
-  return Argument(app_->add_flag(name, value, description));
+  return Argument(app_, app_->add_flag(name, value, description));
 }
 
-Argument Arguments::find(const std::string& name) const { return Argument(app_->get_option(name)); }
+Argument Arguments::find(const std::string& name) const { return Argument(app_, app_->get_option(name)); }
 
 Arguments Arguments::verb(const std::string& name, const std::string& description, const std::string& examples) {
   CLI::App* verb = app_->add_subcommand(name, description);
@@ -170,25 +263,21 @@ bool Arguments::given() const { return app_->parsed(); }
 
 std::string Arguments::name() const { return app_->get_name(); }
 
-void Arguments::keep_leftover() { app_->allow_extras(); }
-
-void Arguments::refuse_leftover() const {
-  const std::vector<std::string> left = app_->remaining();
-  if (!left.empty()) throw leftover_error(*app_, left.front());
-}
-
-void Arguments::refuse_measuring(const std::vector<std::string>& allowed) const {
-  if (!find("--read").given()) return;
-  for (const CLI::Option* each : app_->get_options([](const CLI::Option* option) { return option->count() > 0; })) {
-    const std::string name = each->get_name();
-    if (name == "--read" || name == "--plot" || name == "--color" || name == "--force" || is_output_option(name) ||
-        std::find(allowed.begin(), allowed.end(), name) != allowed.end()) {
-      continue;
+void Arguments::exactly_one(const std::vector<std::string>& names, const Refusal& none) {
+  rules_of(app_).emplace_back([=, *this] {
+    std::vector<std::string> there;
+    for (const std::string& name : names) {
+      if (is_given(*app_, name)) there.push_back(shown(name));
     }
-    throw UsageError("--read measures nothing", "leave out " + name);
-  }
+    if (there.empty()) throw UsageError(none.problem, none.remedy);
+    if (there.size() == 1) return;
+    throw UsageError(fmt::format("both {} and {} are given", there[0], there[1]), "leave one of them out");
+  });
 }
 
-void Arguments::formerly(const std::string& former, const std::string& now) { add_former_name(*app_, former, now); }
+void Arguments::check_rules() const {
+  for (const Rule& rule : rules_of(app_)) rule();
+  for (CLI::App* verb : app_->get_subcommands()) Arguments(*verb).check_rules();
+}
 
 }  // namespace zerotax

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,10 +15,16 @@ namespace zerotax {
 /// The values that a shell may offer for an option.
 using ValueList = std::function<std::vector<std::string>()>;
 
+/// The message of a refused combination: {0} is the option, {1} the other option. "--" means the command after it.
+struct Refusal {
+  std::string problem;
+  std::string remedy;
+};
+
 /// One option or positional argument of a command. A handle: copies mean the same option.
 class Argument {
  public:
-  explicit Argument(CLI::Option* option) : option_(option) {}
+  Argument(CLI::App* app, CLI::Option* option) : app_(app), option_(option) {}
 
   Argument& required();
   /// Given several times, each time with one value.
@@ -34,15 +41,27 @@ class Argument {
   Argument& one_of(const std::vector<std::string>& words);
   /// What --help calls its value: "SIZE".
   Argument& shown_as(const std::string& value);
-  Argument& in_range(double low, double high);
+  /// Throws UsageError for a number outside of the range: "invalid --hz 0: give 1 to 20000 samples a second".
+  Argument& in_range(double low, double high, const std::string& unit = "");
+  /// The same for a word of bytes, as in 64KiB; `unit` follows the range in the message.
+  Argument& size_in(std::uint64_t low, std::uint64_t high, const std::string& unit = "");
   /// Accepts any word for which the function throws no UsageError.
   Argument& checked_by(std::function<void(const std::string&)> check);
   /// A duration in seconds: more than zero, and at most a day.
   Argument& seconds();
   /// Requires a number above zero.
   Argument& positive();
+  /// Requires at least one of the others: "--pid", "--on=slurm" (with that value), or "--" (a command to run).
+  Argument& needs(const std::vector<std::string>& others,
+                  const Refusal& refusal = {"{0} has no effect without {1}", "add {1}, or leave out {0}"});
+  Argument& excludes(const std::vector<std::string>& others,
+                     const Refusal& refusal = {"{0} and {1} cannot be given together", "leave one of them out"});
+  /// Excludes a command and all options but `allowed` and those that say how and where the result is shown.
+  Argument& alone(const std::vector<std::string>& allowed, const Refusal& refusal);
   /// Not in --help, the manual page or completion.
   Argument& hidden();
+  /// --help of a command only names it: it is the same everywhere, and `zerotax help options` explains it.
+  Argument& common();
   /// The values that a shell offers, if the argument is not a file.
   Argument& completed_by(ValueList values);
 
@@ -52,6 +71,7 @@ class Argument {
   [[nodiscard]] std::string name() const;
 
  private:
+  CLI::App* app_;
   CLI::Option* option_;
 };
 
@@ -66,8 +86,6 @@ class Arguments {
   template <typename T>
   Argument option(const std::string& name, T& value, const std::string& description);
   Argument flag(const std::string& name, bool& value, const std::string& description);
-  /// A name that an option had in an earlier version: still taken, and not shown.
-  void formerly(const std::string& former, const std::string& now);
   /// One that was added before.
   [[nodiscard]] Argument find(const std::string& name) const;
 
@@ -77,14 +95,10 @@ class Arguments {
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::string name() const;
 
-  /// Words that are not options of the command are refuse_leftover()'s, which has a clearer message than the parser.
-  void keep_leftover();
-  /// Throws UsageError if there are any: of a command that runs a program, whose words stand after --.
-  void refuse_leftover() const;
-
-  /// Throws UsageError if --read is given with an option that is about measuring: another than these, and those that
-  /// say where and how the result is shown.
-  void refuse_measuring(const std::vector<std::string>& allowed = {}) const;
+  /// Requires exactly one of these, named as for Argument::needs. `none`: the message if none of them is given.
+  void exactly_one(const std::vector<std::string>& names, const Refusal& none);
+  /// Throws UsageError if what was given breaks a rule of needs(), excludes(), alone() or exactly_one().
+  void check_rules() const;
 
   /// For cli/ itself.
   [[nodiscard]] CLI::App& app() const { return *app_; }

@@ -13,11 +13,11 @@ std::string& chosen() {
 }  // namespace
 
 void add_colour_option(Arguments& arguments) {
-  arguments.option("--color", chosen(), "colour words")
+  arguments.option("--color", chosen(), "color words")
       .shown_as("WHEN")
       .one_of({"auto", "always", "never"})
-      .with_default();
-  arguments.formerly("--colour", "--color");
+      .with_default()
+      .common();
 }
 
 Palette palette_for(std::FILE* stream) {

@@ -155,7 +155,9 @@ Argument add_json_lines(Arguments& arguments, std::string& path) {
 }
 
 Argument add_read(Arguments& arguments, std::string& path) {
-  return arguments.option("--read", path, "measure nothing: show this earlier file of --json").path();
+  return arguments.option("--read", path, "measure nothing: show this earlier file of --json")
+      .path()
+      .alone({}, {"{0} measures nothing", "leave out {1}"});
 }
 
 Argument add_text(Arguments& arguments, std::string& path, const std::string& fallback) {

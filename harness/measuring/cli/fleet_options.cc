@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 
 #include "base/error.h"
 #include "cli/machine_option.h"
@@ -10,6 +12,31 @@
 #include "run/fleet/slurm.h"
 
 namespace zerotax {
+namespace {
+
+constexpr const char* kSlurm = "slurm";
+
+/// The words after "slurm", each after a comma. A value of sbatch may have commas, too.
+std::vector<std::string> words_of(std::string text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(",--", 1), text.find(",shards=", 1));
+    words.push_back(text.substr(1, end == std::string::npos ? end : end - 1));
+    text = end == std::string::npos ? "" : text.substr(end);
+  }
+  return words;
+}
+
+std::size_t parse_shards(const std::string& word) {
+  std::size_t shards = 0;
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), shards);
+  if (failure == std::errc() && end == word.data() + word.size() && shards >= 1 && shards <= fleet::kMostShards) {
+    return shards;
+  }
+  throw UsageError(fmt::format("invalid shards={} of --on", word), fmt::format("give 1 to {}", fleet::kMostShards));
+}
+
+}  // namespace
 
 void FleetOptions::add(Arguments& arguments) {
   arguments
@@ -21,43 +48,29 @@ void FleetOptions::add(Arguments& arguments) {
       .word()
       .completed_by([] {
         std::vector<std::string> places = machine_places();
-        places.emplace_back("slurm");
+        places.emplace_back(kSlurm);
         return places;
       })
-      .with_default();
-  of_slurm_ = {
-      arguments
-          .option("--shards", shards_,
-                  "jobs to cut the work into (default: of two minutes each, but at least 8; at most 500)")
-          .shown_as("N"),
-      arguments.option("--sbatch", sbatch_, "further option of sbatch, as in --sbatch=--partition=bench (repeatable)")
-          .shown_as("OPTION")
-          .repeatable()
-          .word()};
+      .with_default()
+      .common();
 }
 
-bool FleetOptions::given() const {
-  return on_ != "local" ||
-         std::any_of(of_slurm_.begin(), of_slurm_.end(), [](const Argument& option) { return option.given(); });
-}
-
-fleet::Place FleetOptions::place() const {
-  const bool slurm = on_ == "slurm";
-  for (const Argument& option : of_slurm_) {
-    if (slurm || !option.given()) continue;
-    throw UsageError(fmt::format("{} has no effect without --on slurm", option.name()),
-                     fmt::format("add --on slurm, or leave out {}", option.name()));
+fleet::Place FleetOptions::place(bool resumed) const {
+  fleet::Place place{on_.substr(0, on_.find(',')) == kSlurm, 0, {}};
+  if (!place.slurm) return place;
+  for (const std::string& word : words_of(on_.substr(std::strlen(kSlurm)))) {
+    if (word.starts_with("--")) {
+      place.sbatch.push_back(word);
+    } else if (!word.starts_with("shards=")) {
+      throw UsageError(fmt::format("invalid '{}' of --on slurm", word),
+                       "give shards=N or an option of sbatch, as in slurm,shards=8,--partition=bench");
+    } else if (resumed) {
+      throw UsageError("--resume continues the run as it was planned, so shards= cannot be given", "leave it out");
+    } else {
+      place.shards = parse_shards(word.substr(word.find('=') + 1));
+    }
   }
-  if (of_slurm_.front().given() && (shards_ < 1 || shards_ > static_cast<std::int64_t>(fleet::kMostShards))) {
-    throw UsageError(fmt::format("invalid --shards {}", shards_), fmt::format("give 1 to {}", fleet::kMostShards));
-  }
-  for (const std::string& option : sbatch_) {
-    if (option.starts_with('-')) continue;
-    throw UsageError(fmt::format("invalid --sbatch '{}'", option),
-                     "give one option with its value, as in --sbatch=--partition=bench");
-  }
-  fleet::Place place{slurm, static_cast<std::size_t>(shards_), sbatch_};
-  if (slurm) fleet::check_slurm(place);
+  fleet::check_slurm(place);
   return place;
 }
 

@@ -1,30 +1,25 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "cli/arguments.h"
 #include "run/fleet/fleet.h"
 
 namespace zerotax {
 
-/// --on, --shards and --sbatch: where a command measures.
+/// --on of a command that can measure on a cluster: local, vm:RELEASE, or slurm[,shards=N][,--OPTION of sbatch].
 class FleetOptions {
  public:
   void add(Arguments& arguments);
 
-  /// Throws UsageError for options of a fleet without one, and for those that sbatch refuses; MachineError if Slurm is
-  /// not here. To be called before anything is made.
-  [[nodiscard]] fleet::Place place() const;
-  /// Whether any of them was given.
-  [[nodiscard]] bool given() const;
+  /// Throws UsageError for words that are none of those, or that sbatch refuses; MachineError if Slurm is not here. To
+  /// be called before anything is made. A run that is `resumed` has its shards already.
+  [[nodiscard]] fleet::Place place(bool resumed = false) const;
+  /// Whether it names another place than this host.
+  [[nodiscard]] bool given() const { return on_ != "local"; }
 
  private:
   std::string on_ = "local";
-  std::int64_t shards_ = 0;
-  std::vector<std::string> sbatch_;
-  std::vector<Argument> of_slurm_;  ///< those that mean nothing here
 };
 
 }  // namespace zerotax

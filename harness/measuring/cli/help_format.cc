@@ -90,6 +90,13 @@ std::string HelpFormat::make_option(const CLI::Option* option, bool positional) 
   return beside(name, description);
 }
 
+std::string HelpFormat::make_group(std::string group, bool positional, std::vector<const CLI::Option*> options) const {
+  if (group != kCommonGroup) return CLI::Formatter::make_group(std::move(group), positional, std::move(options));
+  std::string names;
+  for (const CLI::Option* option : options) names += (names.empty() ? "" : ", ") + option->get_name();
+  return fmt::format("{} (zerotax help options): {}\n", group, names);
+}
+
 std::string HelpFormat::make_subcommand(const CLI::App* command) const {
   return beside(command->get_name(), command->get_description());
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/parser.h"
 
@@ -9,6 +10,8 @@ namespace zerotax {
 /// --help in 80 columns: an option, then what it does, wrapped beside it, with its default.
 class HelpFormat : public CLI::Formatter {
  public:
+  /// Of the common options, only their names.
+  std::string make_group(std::string group, bool positional, std::vector<const CLI::Option*> options) const override;
   std::string make_option(const CLI::Option* option, bool positional) const override;
   std::string make_subcommand(const CLI::App* command) const override;
   std::string make_description(const CLI::App* app) const override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "cli/complete_values.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
 #include "run/debian_library.h"
@@ -50,7 +51,8 @@ void add_machine_option(Arguments& arguments) {
       .option(kOption, place, "where to run: local, or in a virtual machine, as in vm:bookworm (`zerotax help on`)")
       .shown_as("PLACE")
       .word()
-      .completed_by(machine_places);
+      .completed_by(machine_places)
+      .common();
 }
 
 std::optional<int> run_on_machine(CLI::App& command) {
@@ -63,9 +65,9 @@ std::optional<int> run_on_machine(CLI::App& command) {
     fetch_libraries(words);
     return machine::run_in_machine(*place, machine::this_program(*place, words));
   }
-  std::vector<std::string> places = machine_places();
-  if (command.get_option_no_throw("--shards") != nullptr) places.emplace_back("slurm");
-  if (text != "local") check_word(kOption, text, places);
+  // Words of its own may follow "slurm" (fleet_options.h).
+  const std::string name = text.substr(0, text.find(','));
+  if (text != "local") check_word(kOption, name, known_values(*option));
   return std::nullopt;
 }
 

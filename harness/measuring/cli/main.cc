@@ -91,7 +91,7 @@ int run(int argc, char** argv) {
     zerotax::Subcommand::add_all(app, status);
     zerotax::Subcommand::check_first_word(app);
     // Our parser must not see a program's own words: it would change some of them.
-    std::vector<std::string> words = zerotax::Subcommand::own_words(app);
+    std::vector<std::string> words = zerotax::Subcommand::own_words();
     std::reverse(words.begin(), words.end());  // as the parser wants them
     app.parse(std::move(words));
   } catch (const CLI::Success& success) {

@@ -53,10 +53,11 @@ std::string choices(const CLI::Option& option) {
   return open == std::string::npos || close == std::string::npos ? "" : type.substr(open + 1, close - open - 1);
 }
 
+/// The common options stand in their own section.
 std::string options_of(const CLI::App& app) {
   std::string text;
-  for (const CLI::Option* option :
-       app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); })) {
+  for (const CLI::Option* option : app.get_options(
+           [](const CLI::Option* each) { return !each->get_group().empty() && each->get_group() != kCommonGroup; })) {
     const std::string one_of = choices(*option);
     text += fmt::format(".TP\n{}\n{}{}\n", heading(*option), escaped(option->get_description()),
                         one_of.empty() ? "" : escaped(fmt::format(" (one of {})", one_of)));

@@ -13,8 +13,7 @@
 namespace zerotax {
 
 /// The words that commands which measure have in common.
-class MeasureOptions {
- public:
+struct MeasureOptions {
   std::vector<std::string> allocators;
   std::vector<std::string> env;
   std::vector<std::string> cases;
@@ -28,14 +27,12 @@ class MeasureOptions {
   std::string resume;
   bool audit_only = false;
   std::string thp;
-  FleetOptions fleet;
+  FleetOptions fleet;  ///< --on
 
   /// --allocator, --env, --timeout. `fallback`: what is measured where no allocator is given.
   void add_allocators(Arguments& arguments, const std::string& fallback = "all built in");
-  /// --out, --resume.
-  void add_folder(Arguments& arguments);
-  /// Those of FleetOptions; of a run that is resumed, --shards is a part of its plan.
-  void add_fleet(Arguments& arguments);
+  /// --out, and --resume with the options that may stand beside it.
+  void add_folder(Arguments& arguments, const std::vector<std::string>& beside_resume = {"--on"});
   /// --audit-only.
   void add_audit_only(Arguments& arguments);
   /// --thp.
@@ -53,13 +50,8 @@ class MeasureOptions {
   [[nodiscard]] PlanAxes axes() const;
   /// Throws MachineError if processes of this system cannot have them.
   [[nodiscard]] HugePages huge_pages() const;
-  /// Throws UsageError for a number of operations (from 1 to `most_ops`) or a timeout out of range, and for anything
-  /// that would change the plan of a run that is resumed.
-  void check(std::int64_t most_ops = kMaxOps) const;
-
- private:
-  std::optional<Argument> resume_;
-  std::vector<Argument> described_;  ///< those that say what is measured and where it is stored
+  /// Throws UsageError for a number of operations that is not from 1 to `most`.
+  void check(std::int64_t most = kMaxOps) const;
 };
 
 }  // namespace zerotax

@@ -7,7 +7,6 @@
 
 #include "base/nearest.h"
 #include "cli/colour.h"
-#include "cli/former_names.h"
 #include "cli/leftover.h"
 #include "cli/machine_option.h"
 #include "cli/parser.h"
@@ -45,19 +44,20 @@ std::vector<Entry>& entries() {
   return all;
 }
 
-/// What follows -- belongs to a program, and not every command runs one.
+/// What follows -- belongs to a program, and not every command or verb runs one.
 void check_program(const CLI::App& command) {
+  const std::vector<CLI::App*> verbs = command.get_subcommands();
+  if (!verbs.empty()) return check_program(*verbs.front());
   const std::vector<std::string>& words = Subcommand::command_line;
   const bool marked = std::find(words.begin(), words.end(), "--") != words.end();
   // help completes words that stand there.
   if (!marked || command.get_name() == "help") return;
   if (!runs_program(command)) {
-    throw UsageError(fmt::format("zerotax {} does not run a program, but -- is given", command.get_name()),
+    throw UsageError(called(command) + " does not run a program, but -- is given",
                      "leave out -- and everything after it");
   }
   if (Subcommand::program_words().empty()) {
-    throw UsageError("no command is given after --",
-                     fmt::format("add it, as in zerotax {} -- PROGRAM", command.get_name()));
+    throw UsageError("no command is given after --", fmt::format("add it, as in {} -- PROGRAM", called(command)));
   }
 }
 
@@ -66,7 +66,7 @@ void add_force_option(Arguments& arguments) {
   const auto options =
       arguments.app().get_options([](const CLI::Option* each) { return is_output_option(each->get_name()); });
   if (options.empty() || arguments.app().get_option_no_throw("--force") != nullptr) return;
-  arguments.flag("--force", output_rules().force, "let an output replace a file that zerotax did not write");
+  arguments.flag("--force", output_rules().force, "let an output replace a file that zerotax did not write").common();
 }
 
 /// bless and check have had a --force of their own, which says more.
@@ -146,6 +146,7 @@ void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
     const auto work = add_options(entry, *command);
     command->callback([work, command, &status] {
       check_program(*command);
+      Arguments(*command).check_rules();
       output_rules() = {command->get_name(), is_forced(*command)};
       const auto elsewhere = run_on_machine(*command);
       status = elsewhere ? static_cast<ExitStatus>(*elsewhere) : work();
@@ -176,18 +177,15 @@ void Subcommand::check_first_word(const CLI::App& app) {
     if (entry.summary[0] != '\0') names.emplace_back(entry.name);
   }
   std::sort(names.begin(), names.end());
-  check_no_former_command(word);
   throw UsageError("unknown command '" + word + "'",
                    fmt::format("{}{} (see `zerotax --help`)", did_you_mean(word, names), choices_text(names)));
 }
 
-std::vector<std::string> Subcommand::own_words(const CLI::App& app) {
+std::vector<std::string> Subcommand::own_words() {
   if (command_line.empty()) return {};
   const auto mark = std::find(command_line.begin(), command_line.end(), "--");
   if (mark == command_line.begin()) return {};
-  std::vector<std::string> words(command_line.begin() + 1, mark);
-  check_no_former_name(app, words);
-  return words;
+  return {command_line.begin() + 1, mark};
 }
 
 std::string Subcommand::named_command(const CLI::App& app) {

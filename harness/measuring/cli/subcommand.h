@@ -32,9 +32,8 @@ class Subcommand {
   /// The words of the command line, for run.json.
   static std::vector<std::string> command_line;
 
-  /// Those that we parse, without the program's name: all before the first "--", options by the names that they have
-  /// now.
-  static std::vector<std::string> own_words(const CLI::App& app);
+  /// Those that we parse, without the program's name: all before the first "--".
+  static std::vector<std::string> own_words();
   /// The command that was named, as `zerotax trace run --help` asks about it: "zerotax trace run", or "zerotax".
   static std::string named_command(const CLI::App& app);
   /// Those after it, unchanged: a program to run and its arguments.

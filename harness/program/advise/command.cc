@@ -48,6 +48,9 @@ struct Options {
   std::string markdown;
 };
 
+const Refusal kServer{"--ready and --load belong together",
+                      "give both: when the server can be used, and the work that it is to do"};
+
 /// Each run reads the input again.
 void check_input(const std::string& path) {
   std::error_code failure;
@@ -59,31 +62,8 @@ void check_input(const std::string& path) {
   throw UsageError(fmt::format("invalid --input '{}': {}", path, why), "give a file that each run can read again");
 }
 
-void check_numbers(const Options& options) {
-  constexpr std::int64_t kFewestPairs = 10;
-  constexpr std::int64_t kMostPairs = 200;
-  if (options.rounds < kFewestPairs || options.rounds > kMostPairs) {
-    throw UsageError(fmt::format("invalid --rounds {}", options.rounds),
-                     fmt::format("give {} to {}: fewer pairs of runs prove nothing", kFewestPairs, kMostPairs));
-  }
-  if (!(options.memory >= 1) || options.memory > 1e6) {
-    throw UsageError(fmt::format("invalid --memory {:g}", options.memory), "give a ratio of 1 or more");
-  }
-  if (options.self_test < 0 || options.self_test > 10'000) {
-    throw UsageError(fmt::format("invalid --self-test {}", options.self_test), "give 1 to 10000");
-  }
-  if (options.load.empty() != options.ready.empty()) {
-    throw UsageError("--ready and --load belong together",
-                     "give both: when the server can be used, and the work that it is to do");
-  }
-}
-
 Request request_of(const Options& options) {
   const std::vector<std::string> words = Subcommand::program_words();
-  if (words.empty()) {
-    throw UsageError("no command is given", "put it after --, as in zerotax advise -- ./program input.txt");
-  }
-  check_numbers(options);
   Request request;
   request.method.goal = parse_goal(options.goal);
   request.method.most_pairs = static_cast<unsigned>(options.rounds);
@@ -91,9 +71,6 @@ Request request_of(const Options& options) {
   request.allocators = options.allocators;
   request.env = options.env;
   request.settings_only = options.settings_only;
-  if (options.settings_only && !options.allocators.empty()) {
-    throw UsageError("--settings-only tries no other allocator", "leave it out, or --allocator");
-  }
   request.all = options.all;
   Target& target = request.target;
   target.words = words;
@@ -113,7 +90,6 @@ Request request_of(const Options& options) {
 }
 
 ExitStatus test(const Request& request, const Options& options) {
-  if (!options.markdown.empty()) throw UsageError("--self-test writes no Markdown", "leave out --markdown");
   const SelfTest test = self_test(request, static_cast<std::size_t>(options.self_test));
   if (!options.json.empty()) write_file(options.json, json_text(self_test_json(test)));
   if (options.json == "-") return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
@@ -139,7 +115,8 @@ ExitStatus run(const Options& options) {
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  arguments.keep_leftover();
+  arguments.exactly_one({"--"},
+                        {"no command is given", "put it after --, as in zerotax advise -- ./program input.txt"});
   add_allocators(arguments, options->allocators);
   add_env(arguments, options->env, "tried, too; NAME may be the program's own");
   arguments.option("--goal", options->goal, "what is to become less: cpu, wall, faults or memory")
@@ -149,14 +126,17 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments
       .option("--memory", options->memory,
               "most peak memory that a remedy may take, as a ratio to the unchanged program's")
+      .in_range(1, 1e6)
       .shown_as("RATIO")
       .with_default();
-  add_rounds(arguments, options->rounds, "at most; pairs, to confirm a remedy").with_default();
-  arguments.formerly("--runs", "--rounds");
+  add_rounds(arguments, options->rounds, "at most; pairs, to confirm a remedy")
+      .in_range(10, 200, "pairs of runs: fewer prove nothing")
+      .with_default();
   add_timeout(arguments, options->timeout);
   arguments.option("--input", options->input, "standard input of the program (default: /dev/null)").path();
   arguments.flag("--ignore-output", options->ignore_output, "the program may print something else in each run");
   arguments.option("--ready", options->ready, "of a server: a shell command, tried until it succeeds")
+      .needs({"--load"}, kServer)
       .shown_as("COMMAND")
       .word();
   arguments
@@ -164,21 +144,22 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
           "--load", options->load,
           "of a server: the work, a shell command; its wall time and the server's CPU time count. Then the server is "
           "ended by SIGTERM")
+      .needs({"--ready"}, kServer)
       .shown_as("COMMAND")
       .word();
-  arguments.flag("--settings-only", options->settings_only, "leave the program its own allocator");
+  arguments.flag("--settings-only", options->settings_only, "leave the program its own allocator")
+      .excludes({"--allocator"}, {"{0} tries no other allocator", "leave it out, or {1}"});
   arguments.flag("--all", options->all, "try everything, whatever the recording says");
   arguments
       .option("--self-test", options->self_test,
               "instead: search N times where no remedy has any effect, and count how often one is recommended")
+      .in_range(1, 10'000)
+      .excludes({"--markdown"}, {"{0} writes no Markdown", "leave out {1}"})
       .shown_as("N");
   add_json(arguments, options->json);
   arguments.option("--markdown", options->markdown, "write the advice as Markdown to this file (- is standard output)")
       .path();
-  return [options, arguments] {
-    arguments.refuse_leftover();
-    return run(*options);
-  };
+  return [options] { return run(*options); };
 }
 
 const Subcommand command("advise", Wing::kProgram,

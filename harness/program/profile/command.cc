@@ -43,57 +43,23 @@ struct Options {
   std::string size = kUsualSize;
   double touch = 0;
   std::string thread = kUsualThread;
-  double seconds = 0;
+  std::optional<double> seconds;
   bool wall = false;
   bool by_thread = false;
-  pid_t pid = 0;
-  bool has_pid = false;
-  bool has_seconds = false;
+  std::optional<int> pid;
   unsigned hz = 997;
   double least = 1;
   std::string text;
   std::string json;
   std::string folded;
   std::string svg;
-  std::vector<Argument> of_case;
-  std::vector<Argument> of_start;  ///< of what we start ourselves
 };
 
 constexpr double kCaseSeconds = 2;
 constexpr double kProcessSeconds = 10;
 
-void refuse_with(const std::vector<Argument>& arguments, const char* where, const char* but) {
-  for (const Argument& option : arguments) {
-    if (!option.given()) continue;
-    throw UsageError(fmt::format("{} applies only to {}, but {} is given", option.name(), where, but),
-                     "leave one of them out");
-  }
-}
-
 void check(const Options& options, const std::vector<std::string>& words) {
-  if (options.hz < 1 || options.hz > 20'000) {
-    throw UsageError(fmt::format("invalid --hz {}", options.hz), "give 1 to 20000 samples a second");
-  }
-  if (options.has_seconds && (!(options.seconds > 0) || options.seconds > 3600)) {
-    throw UsageError(fmt::format("invalid --seconds {:g}", options.seconds), "give more than 0, at most 3600");
-  }
-  if (!(options.least >= 0) || options.least > 100) {
-    throw UsageError(fmt::format("invalid --least {:g}", options.least), "give a percentage, 0 to 100");
-  }
-  if (options.has_pid && !words.empty()) {
-    throw UsageError("both a process and a command are given", "leave one of them out");
-  }
-  if (options.has_pid) {
-    refuse_with(options.of_case, "a case", "--pid");
-    refuse_with(options.of_start, "what zerotax starts", "--pid");
-    check_process(options.pid);
-  }
-  if (!words.empty()) {
-    refuse_with(options.of_case, "a case", "a command");
-    if (options.has_seconds) {
-      throw UsageError("--seconds applies only to a case or --pid, but a command is given", "leave one of them out");
-    }
-  }
+  if (options.pid) check_process(*options.pid);
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
   check_outputs(
@@ -111,8 +77,8 @@ ProfiledRun profile_program(const Options& options, const std::vector<std::strin
 }
 
 ProfiledRun profile_running(const Options& options, ProfileSubject& subject) {
-  subject.command = {"--pid", fmt::format("{}", options.pid)};
-  return profile_process(options.pid, options.has_seconds ? options.seconds : kProcessSeconds, sampling(options));
+  subject.command = {"--pid", fmt::format("{}", *options.pid)};
+  return profile_process(*options.pid, options.seconds.value_or(kProcessSeconds), sampling(options));
 }
 
 ProfiledRun profile_case(const Options& options, ProfileSubject& subject) {
@@ -123,7 +89,7 @@ ProfiledRun profile_case(const Options& options, ProfileSubject& subject) {
   subject.command = {options.case_name, allocator.name, format_size(size), fmt::format("touch {:g}", options.touch),
                      options.thread};
   const PointSpec point{0, options.case_name, size, options.touch, options.thread, {}};
-  return profile_point(allocator, point, options.has_seconds ? options.seconds : kCaseSeconds, sampling(options));
+  return profile_point(allocator, point, options.seconds.value_or(kCaseSeconds), sampling(options));
 }
 
 std::string flame_graph(const ProfileSubject& subject, const ProfileData& data) {
@@ -139,7 +105,7 @@ ExitStatus profile(const Options& options) {
   subject.hz = options.hz;
   subject.wall = options.wall;
   subject.started = utc_now();
-  const ProfiledRun run = options.has_pid ? profile_running(options, subject)
+  const ProfiledRun run = options.pid     ? profile_running(options, subject)
                           : words.empty() ? profile_case(options, subject)
                                           : profile_program(options, words, subject);
   subject.process = run.process;
@@ -165,47 +131,48 @@ ExitStatus profile(const Options& options) {
   return misleads ? ExitStatus::kMachine : static_cast<ExitStatus>(run.exit_status);
 }
 
+void add_target(Arguments& arguments, Options& options) {
+  arguments.option("-p,--pid", options.pid, "sample this running process and its descendants; it is not stopped")
+      .excludes({"--"}, {"both a process and a command are given", "leave one of them out"})
+      .shown_as("PID");
+  const Refusal of_start{"{0} applies only to what zerotax starts, but {1} is given", "leave one of them out"};
+  add_allocator(arguments, options.allocator, "glibc for a case, a command's own").excludes({"--pid"}, of_start);
+  add_env(arguments, options.env).excludes({"--pid"}, of_start);
+  const Refusal of_case{"{0} applies only to a case, but {1} is given", "leave one of them out"};
+  for (Argument each :
+       {add_case(arguments, options.case_name, "where no command is given"), add_size(arguments, options.size),
+        add_touch(arguments, options.touch), add_thread(arguments, options.thread)}) {
+    each.excludes({"--pid", "--"}, of_case);
+  }
+  arguments
+      .option("--seconds", options.seconds,
+              "seconds to repeat the case for (default: 2), or to sample --pid (default: 10)")
+      .seconds()
+      .excludes({"--"}, {"{0} applies only to a case or --pid, but {1} is given", "leave one of them out"})
+      .shown_as("SECONDS");
+}
+
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  options->of_start = {
-      add_allocator(arguments, options->allocator, "glibc for a case, a command's own"),
-      add_env(arguments, options->env),
-  };
-  options->of_case = {
-      add_case(arguments, options->case_name, "where no command is given"),
-      add_size(arguments, options->size),
-      add_touch(arguments, options->touch),
-      add_thread(arguments, options->thread),
-  };
-  const Argument pid =
-      arguments.option("-p,--pid", options->pid, "sample this running process and its descendants; it is not stopped")
-          .shown_as("PID");
-  const Argument seconds = arguments
-                               .option("--seconds", options->seconds,
-                                       "seconds to repeat the case for (default: 2), or to sample --pid (default: 10)")
-                               .shown_as("SECONDS");
+  add_target(arguments, *options);
   arguments.flag("--wall", options->wall,
                  "sample every thread, running or blocked, by the clock on the wall, not by CPU time");
   arguments.flag("--by-thread", options->by_thread,
                  "a call tree for each thread (always with --pid, or --wall and a "
                  "command)");
-  arguments.formerly("--threads", "--by-thread");
   arguments.option("--hz", options->hz, "samples per second of CPU time (--wall: of each thread's time)")
+      .in_range(1, 20'000, "samples a second")
       .shown_as("N")
       .with_default();
   arguments.option("--least", options->least, "leave out branches of the call tree below this percentage")
+      .in_range(0, 100, "percent")
       .shown_as("PERCENT")
       .with_default();
   add_text(arguments, options->text, "stdout for a case, stderr for a command");
-  arguments.formerly("--out", "--text");
   add_json(arguments, options->json);
   arguments.option("--folded", options->folded, "write the stacks as flame graph tools read them").path();
   arguments.option("--svg", options->svg, "draw a flame graph of CPU time to this file").path();
-  return [options, pid, seconds] {
-    options->has_pid = pid.given();
-    options->has_seconds = seconds.given();
-    return profile(*options);
-  };
+  return [options] { return profile(*options); };
 }
 
 const Subcommand command(

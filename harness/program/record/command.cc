@@ -55,74 +55,30 @@ struct RecordOptions {
   std::string pprof;
   std::string calls;
   std::string calls_limit = "1GiB";
-  std::string weight = "redundant";
-  pid_t pid = 0;
-  std::string cgroup;
+  std::optional<std::string> weight;
+  std::optional<int> pid;
+  std::optional<std::string> cgroup;
   bool all = false;
   bool sizes = false;
   bool light = false;
   double seconds = kProcessSeconds;
-  bool has_pid = false;
-  bool has_cgroup = false;
-  bool has_seconds = false;
-  bool has_weight = false;
-  bool has_calls_limit = false;
 };
 
-bool runs_already(const RecordOptions& options) { return options.has_pid || options.has_cgroup || options.all; }
-
-void check(const RecordOptions& options, const std::vector<std::string>& words) {
-  std::vector<std::string> targets;
-  if (options.has_pid) targets.emplace_back("a process");
-  if (options.has_cgroup) targets.emplace_back("a cgroup");
-  if (options.all) targets.emplace_back("--all");
-  if (!words.empty()) targets.emplace_back("a command");
-  if (targets.size() > 1) {
-    throw UsageError(fmt::format("both {} and {} are given", targets[0], targets[1]), "leave one of them out");
-  }
-  if (targets.empty()) {
-    throw UsageError("no command is given", "put it after --, as in zerotax record -- ./service --port 8080");
-  }
-  if (options.has_seconds && !runs_already(options)) {
-    throw UsageError("--seconds without --pid, --cgroup or --all",
-                     "a command is recorded to its end; end it by timeout(1)");
-  }
-  if (options.sizes && !options.has_pid && !options.has_cgroup) {
-    throw UsageError("--sizes without --pid or --cgroup", "start the program, and give its PID");
-  }
-  if (options.light && !runs_already(options)) {
-    throw UsageError("--light without --pid, --cgroup or --all",
-                     "leave it out: a command is recorded with its own library");
-  }
-  if (options.calls == "-") throw UsageError("--calls cannot go to standard output", "give it a path");
-  if (options.has_calls_limit && options.calls.empty()) {
-    throw UsageError("--calls-limit is given without --calls", "add --calls FILE, or leave it out");
-  }
-  if (!runs_already(options)) return;
-  const char* const target = options.has_pid ? "--pid" : options.has_cgroup ? "--cgroup" : "--all";
-  if (!options.calls.empty()) {
-    throw UsageError(fmt::format("--calls applies only to a command, but {} is given", target),
-                     "leave one of them out");
-  }
-  if (!options.allocator.empty() || !options.env.empty()) {
-    throw UsageError(fmt::format("--allocator and --env apply only to a command, but {} is given", target),
-                     "leave one of them out");
-  }
-}
-
-WatchScope scope_of(const RecordOptions& options) {
-  WatchScope scope = options.has_pid      ? WatchScope::of_process(options.pid)
-                     : options.has_cgroup ? WatchScope::of_cgroup(options.cgroup)
-                                          : WatchScope::of_all();
-  if (options.light) scope.make_light();
+/// Of what runs already.
+std::optional<WatchScope> scope_of(const RecordOptions& options) {
+  std::optional<WatchScope> scope;
+  if (options.pid) scope = WatchScope::of_process(*options.pid);
+  if (options.cgroup) scope = WatchScope::of_cgroup(*options.cgroup);
+  if (options.all) scope = WatchScope::of_all();
+  if (scope && options.light) scope->make_light();
   return scope;
 }
 
 /// From outside, sites are known of what the kernel zeroed, of what was to be returned to it, and of stores' time.
 StackWeight outside_weight(const RecordOptions& options) {
-  const StackWeight weight = parse_stack_weight(options.has_weight ? options.weight : "kernel");
+  const StackWeight weight = parse_stack_weight(options.weight.value_or("kernel"));
   if (weight != StackWeight::kRedundant && weight != StackWeight::kZeroed) return weight;
-  throw UsageError(fmt::format("--weight {} cannot be seen from outside the program", options.weight),
+  throw UsageError(fmt::format("--weight {} cannot be seen from outside the program", *options.weight),
                    "give --weight kernel, refilled, returned or ns");
 }
 
@@ -160,10 +116,8 @@ ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> s
 /// We exit with the program's status; a status of 0 to 3 is its own unless a line on stderr says otherwise.
 ExitStatus run(const RecordOptions& options) {
   const std::vector<std::string> words = Subcommand::program_words();
-  check(options, words);
-  std::optional<WatchScope> scope;
-  if (runs_already(options)) scope = scope_of(options);
-  const StackWeight weight = parse_stack_weight(options.weight);
+  std::optional<WatchScope> scope = scope_of(options);
+  const StackWeight weight = parse_stack_weight(options.weight.value_or("redundant"));
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs({options.allocator})) inputs.push_back(std::move(library));
   check_outputs({{"--text", options.text},
@@ -199,72 +153,78 @@ ExitStatus run(const RecordOptions& options) {
   return static_cast<ExitStatus>(result.exit_status);
 }
 
+const Refusal kOfCommand{"{0} applies only to a command, but {1} is given", "leave one of them out"};
+
+/// Whom to record: a command, or what runs already, and how.
+void add_target(Arguments& arguments, RecordOptions& options) {
+  arguments
+      .option("-p,--pid", options.pid,
+              "record this running process and its descendants from outside; it is not stopped")
+      .shown_as("PID");
+  arguments
+      .option("--cgroup", options.cgroup,
+              "record the processes of this cgroup (its path as /proc/PID/cgroup shows it, or its folder)")
+      .shown_as("PATH");
+  arguments.flag("--all", options.all, "record all running processes; without root, yours");
+  arguments.exactly_one({"--pid", "--cgroup", "--all", "--"},
+                        {"no command is given", "put it after --, as in zerotax record -- ./service --port 8080"});
+  arguments.option("--seconds", options.seconds, "with --pid, --cgroup or --all: stop after this long")
+      .seconds()
+      .excludes({"--"},
+                {"{0} without --pid, --cgroup or --all", "a command is recorded to its end; end it by timeout(1)"})
+      .shown_as("SECONDS")
+      .with_default();
+  arguments
+      .flag("--sizes", options.sizes,
+            "with --pid or --cgroup, as root: every call of memset and the like, by size and caller; each "
+            "call costs the program microseconds")
+      .needs({"--pid", "--cgroup"}, {"{0} without {1}", "start the program, and give its PID"});
+  arguments
+      .flag("--light", options.light,
+            "with --pid, --cgroup or --all: no tracepoints, which cost a server of many small requests several "
+            "percent; zeroed bytes are then estimates, and what returns memory is not known")
+      .excludes({"--"},
+                {"{0} without --pid, --cgroup or --all", "leave it out: a command is recorded with its own library"});
+  const std::vector<std::string> running{"--pid", "--cgroup", "--all"};
+  add_allocator(arguments, options.allocator, "the program's own").excludes(running, kOfCommand);
+  add_env(arguments, options.env).excludes(running, kOfCommand);
+}
+
+void add_outputs(Arguments& arguments, RecordOptions& options) {
+  add_text(arguments, options.text, "stderr");
+  add_json(arguments, options.json);
+  arguments.option("--folded", options.folded, "write call stacks with their weights, for flame graph programs").path();
+  arguments.option("--svg", options.svg, "draw them as a flame graph").path();
+  arguments
+      .option("--pprof", options.pprof,
+              "write sites in pprof's format, all weights that are known: for go tool pprof, Parca, Pyroscope")
+      .path();
+  arguments.option("--calls", options.calls, "write each call of the allocator to this file, for zerotax replay")
+      .excludes({"--calls=-"}, {"{0} cannot go to standard output", "give it a path"})
+      .excludes({"--pid", "--cgroup", "--all"}, kOfCommand)
+      .path();
+  arguments.option("--calls-limit", options.calls_limit, "stop writing calls when the file has this size")
+      .needs({"--calls"}, {"{0} is given without {1}", "add {1} FILE, or leave it out"})
+      .shown_as("SIZE")
+      .with_default();
+  arguments
+      .option("--weight", options.weight,
+              "weight for --folded and --svg (--pprof shows it first): bytes that are redundant (the default), zeroed, "
+              "kernel (zeroed by the kernel; from outside the default), refilled or returned; or ns (of large stores; "
+              "from outside of all)")
+      .shown_as("WEIGHT")
+      .completed_by(stack_weight_names);
+}
+
 const Subcommand command(
     "record", Wing::kProgram,
     "run a program (record [OPTIONS] -- COMMAND ...), or watch processes (--pid, --cgroup, --all), and measure what "
     "zeroing costs it",
     kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<RecordOptions>();
-      arguments.keep_leftover();
-      const Argument pid =
-          arguments
-              .option("-p,--pid", options->pid,
-                      "record this running process and its descendants from outside; it is not stopped")
-              .shown_as("PID");
-      const Argument cgroup =
-          arguments
-              .option("--cgroup", options->cgroup,
-                      "record the processes of this cgroup (its path as /proc/PID/cgroup shows it, or its folder)")
-              .shown_as("PATH");
-      arguments.flag("--all", options->all, "record all running processes; without root, yours");
-      const Argument seconds =
-          arguments.option("--seconds", options->seconds, "with --pid, --cgroup or --all: stop after this long")
-              .seconds()
-              .shown_as("SECONDS")
-              .with_default();
-      arguments.flag("--sizes", options->sizes,
-                     "with --pid or --cgroup, as root: every call of memset and the like, by size and caller; each "
-                     "call costs the program microseconds");
-      arguments.flag(
-          "--light", options->light,
-          "with --pid, --cgroup or --all: no tracepoints, which cost a server of many small requests several "
-          "percent; zeroed bytes are then estimates, and what returns memory is not known");
-      add_allocator(arguments, options->allocator, "the program's own");
-      add_env(arguments, options->env);
-      add_text(arguments, options->text, "stderr");
-      arguments.formerly("--out", "--text");
-      add_json(arguments, options->json);
-      arguments.option("--folded", options->folded, "write call stacks with their weights, for flame graph programs")
-          .path();
-      arguments.option("--svg", options->svg, "draw them as a flame graph").path();
-      arguments
-          .option("--pprof", options->pprof,
-                  "write sites in pprof's format, all weights that are known: for go tool pprof, Parca, Pyroscope")
-          .path();
-      arguments.option("--calls", options->calls, "write each call of the allocator to this file, for zerotax replay")
-          .path();
-      const Argument limit =
-          arguments.option("--calls-limit", options->calls_limit, "stop writing calls when the file has this size")
-              .shown_as("SIZE")
-              .with_default();
-      const Argument weight =
-          arguments
-              .option("--weight", options->weight,
-                      "weight for --folded and --svg (--pprof shows it first): bytes that are redundant, zeroed, "
-                      "kernel (zeroed by the kernel; "
-                      "from outside the default), refilled or returned; or ns (of large stores; from outside of all)")
-              .shown_as("WEIGHT")
-              .completed_by(stack_weight_names)
-              .with_default();
-      return [options, arguments, pid, cgroup, seconds, weight, limit] {
-        arguments.refuse_leftover();
-        options->has_pid = pid.given();
-        options->has_cgroup = cgroup.given();
-        options->has_seconds = seconds.given();
-        options->has_weight = weight.given();
-        options->has_calls_limit = limit.given();
-        return run(*options);
-      };
+      add_target(arguments, *options);
+      add_outputs(arguments, *options);
+      return [options] { return run(*options); };
     });
 
 }  // namespace

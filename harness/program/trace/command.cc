@@ -61,28 +61,16 @@ struct TraceOptions {
 };
 
 /// Where the summary goes: standard output, unless JSON goes there.
-std::FILE* text_out(const TraceOptions& options) {
-  return options.json == "-" || options.perfetto == "-" ? stderr : stdout;
-}
+std::FILE* text_out(const TraceOptions& options) { return options.json == "-" ? stderr : stdout; }
 
-void put_summary(const TraceOptions& options, const Summary& summary, CtfTrace& trace) {
+void put_summary(const TraceOptions& options, const Summary& summary) {
   if (!options.json.empty()) write_file(options.json, json_text(summary_json(summary)));
-  write_perfetto_file(options.perfetto, trace);
 }
 
 /// Nothing if no intervals are asked for.
 std::optional<IntervalChoice> interval_choice(const TraceOptions& options) {
   IntervalChoice choice = options.intervals;
-  if (choice.from.empty() != choice.to.empty()) {
-    throw UsageError("only one of --begin and --end is given",
-                     "give both: two types of event (zerotax trace summary lists them)");
-  }
-  if (choice.from.empty()) {
-    for (const auto& [option, value] : {std::pair("--key", options.key), std::pair("--svg", options.svg)}) {
-      if (!value.empty()) throw UsageError(fmt::format("{} needs --begin and --end", option), "give both");
-    }
-    return std::nullopt;
-  }
+  if (choice.from.empty()) return std::nullopt;
   if (!options.key.empty()) choice.set_key(options.key);
   return choice;
 }
@@ -93,7 +81,7 @@ ExitStatus summarise(const TraceOptions& options) {
   CtfTrace trace(options.folder);
   if (choice) choice->check(trace.processes());
   const Summary summary = summary_of(trace, choice);
-  put_summary(options, summary, trace);
+  put_summary(options, summary);
   print_lines(text_out(options), options.action == "list" ? list_text(summary) : summary_text(summary));
   print_lines(stderr, warnings_text(summary));
   if (summary.intervals && summary.intervals->all.count == 0) {
@@ -151,9 +139,6 @@ ExitStatus run(const TraceOptions& options) {
   check_kernel_given();
   TraceLaunch launch{Subcommand::program_words(), options.out, options.functions, {}};
   if (!options.kernel.empty()) launch.kernel = kernel_event_names(options.kernel);
-  if (launch.words.empty()) {
-    throw UsageError("no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080");
-  }
   TriggeredRun until(options.until, !options.kernel.empty());
   const TraceRun result = run_traced(launch);
   const std::string stopped = until.finish();
@@ -164,7 +149,7 @@ ExitStatus run(const TraceOptions& options) {
     print_lines(stderr, problems_text(repair_ctf_trace(options.out).problems));
     CtfTrace trace(options.out);
     const Summary summary = summary_of(trace, std::nullopt);
-    put_summary(options, summary, trace);
+    put_summary(options, summary);
     print_lines(stderr, summary_text(summary) + warnings_text(summary));
     if (!result.kernel.empty()) print_text(stderr, "kernel events: {}\n", result.kernel);
     if (result.kernel_lost > 0)
@@ -186,23 +171,16 @@ ExitStatus act(const TraceOptions& options) {
   check_outputs({{"--json", options.json}, {"--perfetto", options.perfetto}, {"--svg", options.svg}},
                 inputs_of(options));
   if (options.action == "run") return run(options);
-  refuse_program_words(options.action);
   if (options.action == "events") return list_kernel_events(options);
-  check_trace_given(options.action, options.folder);
   if (options.action == "print") return print(options);
   if (options.action == "repair") return repair(options);
   return summarise(options);
 }
 
-void add_outputs(Arguments& verb, TraceOptions& options) {
-  add_json(verb, options.json);
-  verb.option("--perfetto", options.perfetto, "write the events for ui.perfetto.dev to this file").path();
-}
-
 /// A verb that reads a trace.
 Arguments add_reader(Arguments& arguments, const char* name, const char* description, TraceOptions& options) {
   Arguments verb = arguments.verb(name, description);
-  verb.option("folder", options.folder, "folder of the trace").path();
+  add_trace_folder(verb, options.folder);
   return verb;
 }
 
@@ -212,6 +190,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
 
   Arguments run =
       arguments.verb("run", "run a program with the recorder on: zerotax trace run [OPTIONS] -- COMMAND ...");
+  run.exactly_one({"--"}, {"no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080"});
   run.option("-o,--out", options->out, "folder for the trace").path().with_default();
   run.flag("--functions", options->functions, "also record function calls");
   run.option("--kernel", options->kernel,
@@ -224,12 +203,10 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
          "keep the latest records, and stop at the first event of this type, or at a rate as in '100 faults in 10ms'")
       .shown_as("TYPE")
       .word();
-  add_outputs(run, *options);
+  add_json(run, options->json);
   verbs.push_back(run);
 
-  Arguments list = add_reader(arguments, "list", "list processes and threads", *options);
-  add_outputs(list, *options);
-  verbs.push_back(list);
+  verbs.push_back(add_reader(arguments, "list", "list processes and threads", *options));
 
   Arguments print = add_reader(arguments, "print", "print every event", *options);
   print.option("--event", options->event, "only events of this type").shown_as("TYPE").word();
@@ -240,24 +217,30 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
 
   Arguments summary =
       add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
+  const Refusal both{"only one of --begin and --end is given",
+                     "give both: two types of event (zerotax trace summary lists them)"};
+  const Refusal needed{"{0} needs --begin and --end", "give both"};
   summary.option("--begin", options->intervals.from, "start an interval at each event of this type ('*': any)")
+      .needs({"--end"}, both)
       .shown_as("TYPE")
       .word();
   summary
       .option("--end", options->intervals.to,
               "end it at the next event of this type ('*': any) in the same thread, or with the same --key")
+      .needs({"--begin"}, both)
       .shown_as("TYPE")
       .word();
   summary
       .option("--key", options->key,
               "match two events by a field of both, as in address, or by one of each, as in child=pid; or by thread "
               "(the default), process or any")
+      .needs({"--begin"}, needed)
       .shown_as("FIELD")
       .word();
-  summary.option("--svg", options->svg, "draw how the intervals are distributed to this file").path();
-  summary.formerly("--from", "--begin");
-  summary.formerly("--to", "--end");
-  add_outputs(summary, *options);
+  summary.option("--svg", options->svg, "draw how the intervals are distributed to this file")
+      .needs({"--begin"}, needed)
+      .path();
+  add_json(summary, options->json);
   verbs.push_back(summary);
 
   std::vector<TraceVerb> others{functions_verb(arguments)};

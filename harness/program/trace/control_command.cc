@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kStartExamples =
     "  ZEROTAX_TRACE_CONTROL=/run/user/1000/zerotax ./server &\n"
     "  zerotax trace start --pid $! -o trace --buffer 16MiB\n"
-    "  zerotax trace start --pid $! -o trace --event 'request_*' --not-event request_debug\n"
+    "  zerotax trace start --pid $! -o trace --event 'request_*' --event '!request_debug'\n"
     "  zerotax trace start --pid $! -o trace --until deadline_missed    # what preceded it\n";
 constexpr const char* kStopExamples = "  zerotax trace stop --pid 4711\n";
 constexpr const char* kStatusExamples =
@@ -40,7 +40,6 @@ struct ControlChoice {
   std::string drain;
   std::string clock;
   std::vector<std::string> events;
-  std::vector<std::string> not_events;
   std::string until;
 };
 
@@ -51,15 +50,6 @@ void put(char (&field)[N], const std::string& text, const char* option) {
   std::memcpy(field, text.c_str(), text.size() + 1);
 }
 
-std::uint64_t buffer_bytes(const std::string& text) {
-  if (text.empty()) return 0;
-  const std::uint64_t bytes = parse_size(text);
-  if (bytes < 64 * kKiB || bytes > 4 * kGiB) {
-    throw UsageError(fmt::format("invalid --buffer '{}'", text), "give 64KiB to 4GiB, for each thread");
-  }
-  return bytes;
-}
-
 recorder::ControlOptions wanted_of(const ControlChoice& choice) {
   namespace fs = std::filesystem;
   std::error_code failure;
@@ -68,10 +58,10 @@ recorder::ControlOptions wanted_of(const ControlChoice& choice) {
   }
   recorder::ControlOptions wanted{};
   put(wanted.folder, absolute_path(choice.out).string(), "--out");
-  put(wanted.events, event_list(choice.events, choice.not_events), "--event");
+  put(wanted.events, event_list(choice.events), "--event");
   check_trigger(choice.until);
   put(wanted.until, choice.until, "--until");
-  wanted.buffer_bytes = buffer_bytes(choice.buffer);
+  wanted.buffer_bytes = choice.buffer.empty() ? 0 : parse_size(choice.buffer);
   wanted.mode = choice.mode == "lost" ? 1 : choice.mode == "overwrite" ? 2 : 0;
   wanted.drain = choice.drain == "thread" ? 1 : choice.drain == "self" ? 2 : choice.drain == "off" ? 3 : 0;
   wanted.monotonic = choice.clock == "monotonic" ? 1 : choice.clock == "tsc" ? -1 : 0;
@@ -97,8 +87,6 @@ void check_answer(pid_t pid, const ControlAnswer& answer) {
 
 ExitStatus control(const ControlChoice& choice, const std::string& verb, recorder::ControlAction action) {
   check_outputs({{"--json", choice.json}});
-  refuse_program_words(verb);
-  if (choice.pid == 0) throw UsageError("no --pid is given", fmt::format("zerotax trace {} --pid PID", verb));
   const bool starts = action == recorder::ControlAction::kStart;
   const recorder::ControlOptions wanted = starts ? wanted_of(choice) : recorder::ControlOptions{};
   ControlClient client(choice.pid, choice.control);
@@ -114,6 +102,7 @@ Arguments add_control(Arguments& arguments, const char* name, const char* descri
                       ControlChoice& choice) {
   Arguments verb = arguments.verb(name, description, examples);
   verb.option("--pid", choice.pid, "the process, started with ZEROTAX_TRACE_CONTROL=FOLDER").shown_as("PID").positive();
+  verb.exactly_one({"--pid"}, {"no --pid is given", fmt::format("zerotax trace {} --pid PID", name)});
   verb.option("--control", choice.control, "that folder (default: what its environment says)").path();
   add_json(verb, choice.json);
   return verb;
@@ -121,7 +110,9 @@ Arguments add_control(Arguments& arguments, const char* name, const char* descri
 
 void add_start_options(Arguments& verb, ControlChoice& choice) {
   verb.option("-o,--out", choice.out, "folder for the trace").path().with_default();
-  verb.option("--buffer", choice.buffer, "buffer of each thread (default: 4MiB)").shown_as("SIZE").word();
+  verb.option("--buffer", choice.buffer, "buffer of each thread (default: 4MiB)")
+      .size_in(64 * kKiB, 4 * kGiB, "for each thread")
+      .shown_as("SIZE");
   verb.option("--mode", choice.mode, "what a full buffer loses: the new record (lost) or the oldest (overwrite)")
       .one_of({"lost", "overwrite"})
       .shown_as("MODE");
@@ -132,7 +123,6 @@ void add_start_options(Arguments& verb, ControlChoice& choice) {
       .one_of({"tsc", "monotonic"})
       .shown_as("CLOCK");
   add_patterns(verb, "--event", choice.events, "TYPE", "only events of this type");
-  add_patterns(verb, "--not-event", choice.not_events, "TYPE", "no events of this type");
   verb.option("--until", choice.until, "keep the latest records, and stop at the first of this type")
       .shown_as("TYPE")
       .word();

@@ -17,15 +17,11 @@ void check_event_name(const char* option, const std::string& name) {
 
 }  // namespace
 
-std::string event_list(const std::vector<std::string>& wanted, const std::vector<std::string>& unwanted) {
+std::string event_list(const std::vector<std::string>& names) {
   std::string list;
-  for (const std::string& name : wanted) {
-    check_event_name("--event", name);
+  for (const std::string& name : names) {
+    check_event_name("--event", name.starts_with('!') ? name.substr(1) : name);
     list += (list.empty() ? "" : ",") + name;
-  }
-  for (const std::string& name : unwanted) {
-    check_event_name("--not-event", name);
-    list += (list.empty() ? "!" : ",!") + name;
   }
   return list;
 }

@@ -58,11 +58,11 @@ FunctionChoice FunctionFilter::choose(const NamedFrame& frame) {
   return choice;
 }
 
-void FunctionFilter::check_matched(const char* option, const char* what, const std::vector<std::string>& names,
-                                   const std::set<std::string>& known) const {
+void FunctionFilter::check_matched(const char* option, const char* mark, const char* what,
+                                   const std::vector<std::string>& names, const std::set<std::string>& known) const {
   for (const std::string& name : names) {
     if (is_one_of(matched_, name)) continue;
-    throw UsageError(fmt::format("{} '{}' matches no {} in the trace", option, name, what),
+    throw UsageError(fmt::format("{} '{}{}' matches no {} in the trace", option, mark, name, what),
                      did_you_mean(name, {known.begin(), known.end()}) +
                          "zerotax trace functions without filters lists what is there");
   }
@@ -70,10 +70,10 @@ void FunctionFilter::check_matched(const char* option, const char* what, const s
 
 void FunctionFilter::check_all_matched() const {
   if (known_functions_.empty()) return;
-  check_matched("--filter", "function", functions, known_functions_);
-  check_matched("--not", "function", not_functions, known_functions_);
-  check_matched("--object", "program or library", objects, known_objects_);
-  check_matched("--not-object", "program or library", not_objects, known_objects_);
+  check_matched("--filter", "", "function", functions, known_functions_);
+  check_matched("--filter", "!", "function", not_functions, known_functions_);
+  check_matched("--object", "", "program or library", objects, known_objects_);
+  check_matched("--object", "!", "program or library", not_objects, known_objects_);
 }
 
 }  // namespace zerotax::trace

@@ -37,7 +37,7 @@ class FunctionFilter : public Filters {
 
  private:
   bool matches(const std::vector<std::string>& names, const std::vector<std::string>& candidates);
-  void check_matched(const char* option, const char* what, const std::vector<std::string>& names,
+  void check_matched(const char* option, const char* mark, const char* what, const std::vector<std::string>& names,
                      const std::set<std::string>& known) const;
 
   std::vector<std::string> matched_;

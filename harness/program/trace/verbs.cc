@@ -16,18 +16,25 @@ namespace zerotax::trace {
 
 void add_patterns(Arguments& verb, const std::string& option, std::vector<std::string>& to, const char* shown,
                   const std::string& description) {
-  verb.option(option, to, description + " (repeatable; * and ? match)").shown_as(shown).word().repeatable();
+  verb.option(option, to, description + " (repeatable; * and ? match; after ! none of these)")
+      .shown_as(shown)
+      .word()
+      .repeatable();
 }
 
-void refuse_program_words(const std::string& verb) {
-  if (Subcommand::program_words().empty()) return;
-  throw UsageError(fmt::format("zerotax trace {} does not run a program, but -- is given", verb),
-                   "leave out -- and everything after it, or use zerotax trace run");
+std::vector<std::string> unwanted_of(std::vector<std::string>& patterns) {
+  std::vector<std::string> unwanted;
+  for (const std::string& each : patterns) {
+    if (each.starts_with('!')) unwanted.push_back(each.substr(1));
+  }
+  std::erase_if(patterns, [](const std::string& each) { return each.starts_with('!'); });
+  return unwanted;
 }
 
-void check_trace_given(const std::string& verb, const std::string& folder) {
-  if (!folder.empty()) return;
-  throw UsageError("no trace is given", fmt::format("give its folder, as in zerotax trace {} FOLDER", verb));
+void add_trace_folder(Arguments& verb, std::string& folder) {
+  verb.option("folder", folder, "folder of the trace").path();
+  verb.exactly_one({"folder"},
+                   {"no trace is given", fmt::format("give its folder, as in zerotax trace {} FOLDER", verb.name())});
 }
 
 std::vector<NamedPath> trace_files(const std::string& folder) {

@@ -23,13 +23,14 @@ std::vector<TraceVerb> control_verbs(Arguments& arguments);  ///< start, stop, s
 // What verbs share.
 
 /// An option whose value, `shown`, is a name that may have * and ?, and which may be given several times.
+/// A pattern after ! is one of what is not wanted (unwanted_of).
 void add_patterns(Arguments& verb, const std::string& option, std::vector<std::string>& to, const char* shown,
                   const std::string& description);
+/// Moves the patterns after ! out of `patterns`, and returns them without it.
+std::vector<std::string> unwanted_of(std::vector<std::string>& patterns);
 
-/// Throws UsageError if there is a command after --.
-void refuse_program_words(const std::string& verb);
-/// Throws UsageError if no folder is given.
-void check_trace_given(const std::string& verb, const std::string& folder);
+/// The folder of a trace, which must be given.
+void add_trace_folder(Arguments& verb, std::string& folder);
 /// The files of a trace, which no output may overwrite; none if there is no such folder. Throws UsageError if there is
 /// nothing of a trace in it.
 std::vector<NamedPath> trace_files(const std::string& folder);

@@ -1,5 +1,3 @@
-#include "bench/framework.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/printable.h"
+#include "bench/suite.h"
 #include "os/input_file.h"
 
 namespace zerotax::bench {

@@ -229,8 +229,7 @@ std::vector<Finding> beyond(std::vector<Finding> own, const std::vector<Finding>
   return own;
 }
 
-BisectOutcome compared(const BisectSetup& setup, const Bisection& found,
-                       const std::function<void(const char*)>& watch) {
+BisectOutcome compared(const BisectSetup& setup, const Bisection& found, const Watch& watch) {
   const Commit& after = *found.first;
   const Versions versions(setup.builder, setup.workspace);
   const auto answer_of = [&](const Commit& commit) {

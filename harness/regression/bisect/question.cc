@@ -23,7 +23,7 @@ Difference program_difference(const baseline::Program& before, const baseline::P
 }
 
 Answer compared_with_good(const Versions& versions, const Commit& commit, const Question& question,
-                          const std::function<void(const char* what)>& watch) {
+                          const Watch& watch) {
   Version good = versions.measured(question.good, question.grid, watch);
   if (!good.measurement) return {Answer::Kind::kUnknown, "the good version: " + why_not(good)};
   if (commit.id == question.good.id) return {Answer::Kind::kGood, "it is the good version"};
@@ -41,7 +41,7 @@ Answer answer_of(const Observed& observed) {
 }  // namespace
 
 Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
-                              const std::function<void(const char* what)>& watch) {
+                              const Watch& watch) {
   if (grid.command) return program_difference(*before.measurement->program, *after.measurement->program);
   const baseline::Baseline& old = before.measurement->baseline;
   const baseline::Baseline& now = after.measurement->baseline;
@@ -90,8 +90,7 @@ std::string text_of(const Question& question) {
   return question.expect ? question.expect->text() : "as " + question.good.name();
 }
 
-Answer ask(const Versions& versions, const Commit& commit, const Question& question,
-           const std::function<void(const char* what)>& watch) {
+Answer ask(const Versions& versions, const Commit& commit, const Question& question, const Watch& watch) {
   if (question.expect_program) {
     const Version measured = versions.measured(commit, question.grid, watch);
     if (!measured.measurement) return {Answer::Kind::kUnknown, why_not(measured)};

@@ -26,7 +26,7 @@ struct Difference {
 /// later version as check does, and then for the earlier one: if a point is not the same each time, it is no change.
 /// Throws Stop.
 Difference difference_between(const Versions& versions, Version& before, Version& after, const Grid& grid,
-                              const std::function<void(const char* what)>& watch);
+                              const Watch& watch);
 
 /// What is asked of each version of a bisection.
 struct Question {
@@ -53,7 +53,6 @@ const char* word_of(Answer::Kind kind);
 std::string text_of(const Question& question);
 
 /// Builds a version and asks it. Throws Stop.
-Answer ask(const Versions& versions, const Commit& commit, const Question& question,
-           const std::function<void(const char* what)>& watch);
+Answer ask(const Versions& versions, const Commit& commit, const Question& question, const Watch& watch);
 
 }  // namespace zerotax::bisect

@@ -188,7 +188,7 @@ std::string why_not(const Version& version) {
                      has_log ? fmt::format(" (log: {})", version.build->log) : "");
 }
 
-bool Versions::build(Version& version, const std::function<void(const char* what)>& watch) const {
+bool Versions::build(Version& version, const Watch& watch) const {
   version.build = builder_.build(workspace_, version.commit, [&] { watch("building"); });
   if (version.build->state == Build::State::kBuilt) return true;
   version.state = state_of(version.build->state);
@@ -196,8 +196,7 @@ bool Versions::build(Version& version, const std::function<void(const char* what
   return false;
 }
 
-std::optional<Allocator> Versions::allocator_of(Version& version,
-                                                const std::function<void(const char* what)>& watch) const {
+std::optional<Allocator> Versions::allocator_of(Version& version, const Watch& watch) const {
   return build(version, watch) ? allocator_built(version) : std::nullopt;
 }
 
@@ -229,8 +228,7 @@ bool Versions::is_known(const Commit& commit, const Grid& grid) const {
   return build->state != Build::State::kBuilt || builder_.cache.read(document_name(commit, grid)).has_value();
 }
 
-Version Versions::measured(const Commit& commit, const Grid& grid,
-                           const std::function<void(const char* what)>& watch) const {
+Version Versions::measured(const Commit& commit, const Grid& grid, const Watch& watch) const {
   Version version;
   version.commit = commit;
   const std::string name = document_name(commit, grid);
@@ -267,8 +265,7 @@ Version Versions::measured(const Commit& commit, const Grid& grid,
   return version;
 }
 
-void Versions::measure_allocator(Version& version, const Grid& grid,
-                                 const std::function<void(const char* what)>& watch) const {
+void Versions::measure_allocator(Version& version, const Grid& grid, const Watch& watch) const {
   const auto allocator = allocator_built(version);
   if (!allocator) return;
   watch("measuring");
@@ -280,8 +277,7 @@ void Versions::measure_allocator(Version& version, const Grid& grid,
   }
 }
 
-void Versions::measure_program(Version& version, const Grid& grid,
-                               const std::function<void(const char* what)>& watch) const {
+void Versions::measure_program(Version& version, const Grid& grid, const Watch& watch) const {
   builder_.put_in_place(workspace_, version.commit);
   const RecipePlaces places{workspace_.source(), workspace_.build(), builder_.jobs};
   try {

@@ -15,6 +15,9 @@
 
 namespace zerotax::bisect {
 
+/// Receives what is being done, for progress: "building".
+using Watch = std::function<void(const char* what)>;
+
 /// What is measured of each version of a program.
 struct MeasuredCommand {
   std::string name;
@@ -107,20 +110,20 @@ class Versions {
   Versions(const Builder& builder, Workspace& workspace) : builder_(builder), workspace_(workspace) {}
 
   /// Builds a version. False if that is not possible, and then why is in `version`. Throws Stop.
-  bool build(Version& version, const std::function<void(const char* what)>& watch) const;
+  bool build(Version& version, const Watch& watch) const;
   /// Builds a version; the allocator to measure, or nothing, and why not in `version`. Throws Stop.
-  std::optional<Allocator> allocator_of(Version& version, const std::function<void(const char* what)>& watch) const;
+  std::optional<Allocator> allocator_of(Version& version, const Watch& watch) const;
   /// The same of a version that was built.
   std::optional<Allocator> allocator_built(Version& version) const;
   /// Builds and measures one. Throws Stop.
-  Version measured(const Commit& commit, const Grid& grid, const std::function<void(const char* what)>& watch) const;
+  Version measured(const Commit& commit, const Grid& grid, const Watch& watch) const;
   /// Whether an earlier run has built and measured it.
   [[nodiscard]] bool is_known(const Commit& commit, const Grid& grid) const;
 
  private:
   /// Measures what was built; the reason if that is not possible is in `version`. Throws Stop.
-  void measure_allocator(Version& version, const Grid& grid, const std::function<void(const char* what)>& watch) const;
-  void measure_program(Version& version, const Grid& grid, const std::function<void(const char* what)>& watch) const;
+  void measure_allocator(Version& version, const Grid& grid, const Watch& watch) const;
+  void measure_program(Version& version, const Grid& grid, const Watch& watch) const;
   [[nodiscard]] std::string document_name(const Commit& commit, const Grid& grid) const;
 
   const Builder& builder_;

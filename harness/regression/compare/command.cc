@@ -284,7 +284,6 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   options->of_measuring = measure.add_compared(arguments);
   options->of_measuring.push_back(
       add_rounds(arguments, options->pairs, "pairs", fmt::format("{}, more for many points", kUsualPairs)));
-  arguments.formerly("--processes", "--rounds");
   options->of_measuring.push_back(
       arguments
           .option("--self-test", options->self_test, "also compare OLD with itself N times, and count false alarms")

@@ -1,5 +1,3 @@
-#include "compare/crossover.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/distributions.h"
+#include "compare/along.h"
 
 namespace zerotax::compare {
 namespace {

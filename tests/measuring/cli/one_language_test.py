@@ -8,31 +8,18 @@ from conftest import SOURCE, zerotax
 # What an option of one name means in several commands. Others are another thing in each: what a file of --json, or a
 # finding, is about.
 SHARED = ("--allocator", "--env", "--case", "--size", "--from", "--to", "--grid", "--touch", "--thread", "--rounds",
-          "--timeout", "--text", "--json", "--read", "--color")
+          "--timeout", "--text", "--json", "--read")
 VALUES = {"--allocator": "NAME[=PATH]", "--env": "SETTING", "--case": "CASE", "--size": "SIZE", "--from": "SIZE", "--to": "SIZE",
           "--grid": "N", "--touch": "FRACTION", "--thread": "THREAD", "--ops": "N", "--rounds": "N", "--cost": "COST",
-          "--timeout": "SECONDS", "--out": "PATH", "--text": "PATH", "--json": "PATH", "--read": "PATH", "--color": "WHEN",
+          "--timeout": "SECONDS", "--out": "PATH", "--text": "PATH", "--json": "PATH", "--read": "PATH",
           "--seconds": "SECONDS"}
 # One default each, and where it is another, why.
-DEFAULTS = {"--thread": "main", "--timeout": "60", "--cost": "total", "--grid": "2", "--case": "calloc_loop", "--color": "auto"}
+DEFAULTS = {"--thread": "main", "--timeout": "60", "--cost": "total", "--grid": "2", "--case": "calloc_loop"}
 SEVERAL_DEFAULTS = {
     # 5 of one thing, 3 where the answer shall be quick, 16 pairs of two things; advise stops as soon as a remedy is
     # proven, after 24 at the latest; bless, as soon as ranges grow no more, after 10.
     "--rounds": {"3", "5", "10", "16", "24", "16, more for many points"},
 }
-# Names that options had before.
-FORMER = [
-    (["compare", "glibc", "jemalloc", "--processes", "1"], "--rounds"),
-    (["compare", "glibc", "jemalloc", "--processes=2"], "--rounds"),
-    (["advise", "--runs", "9", "--", "/bin/true"], "--rounds"),
-    (["snapshot", "--repeat", "0"], "--rounds"), (["snapshot", "--array", "5000"], "--size"),
-    (["fork", "--most", "1KiB"], "--to"),
-    (["report", "--allocator", "glibc", "--least", "dire"], "--severity"), (["trace", "summary", "t", "--from", ""], "--begin"),
-    (["trace", "summary", "t", "--to="], "--end"), (["record", "--out", "", "--", "/bin/true"], "--text"),
-    (["profile", "--out", ""], "--text"), (["profile", "--threads=x"], "--by-thread"), (["list", "--colour", "x"], "--color"),
-    (["run", "--loop", "--calls", "5"], "--ops"),
-]
-
 
 def commands():
     told = zerotax("--help").stdout
@@ -44,7 +31,7 @@ def commands():
 def options_of(command):
     """{name: (value, words, default)} of what --help shows."""
     text = zerotax(*command, "--help").stdout
-    text = text[text.index("\nOptions:"):].split("\nExamples:")[0]
+    text = text[text.index("\nOptions:"):].split("\nExamples:")[0].split("\nCommon options")[0]
     found = {}
     for entry in re.split(r"\n  (?=-)", text)[1:]:
         head, _, rest = " ".join(entry.split("\n")).partition("  ")
@@ -93,17 +80,12 @@ def test_another_default_has_a_reason(name):
     assert {default for _, _, default in uses(name).values()} == SEVERAL_DEFAULTS[name]
 
 
-@pytest.mark.parametrize(("words", "now"), FORMER, ids=lambda each: each if isinstance(each, str) else " ".join(each))
-def test_a_former_name_is_refused_with_the_one_of_now(words, now):
-    done = zerotax(*words)
-    assert done.returncode == 2 and f"it is called {now} now" in done.stderr and done.stderr.count("\n") == 1, done.stderr
-
-
-def test_former_names_are_not_shown():
-    for words, _ in FORMER:
-        command = words[:2] if words[0] == "trace" else words[:1]
-        old = next(word for word in reversed(words[:words.index("--")] if "--" in words else words) if word.startswith("--"))
-        assert old.split("=")[0] not in EVERY[" ".join(command)]
+def test_common_options_are_named_in_each_command_and_explained_once():
+    for command in EVERY:
+        named = re.search(r"^Common options \(zerotax help options\): (.*)$", zerotax(*command.split(), "--help").stdout, re.M)[1]
+        assert "--color" in named and not set(named.split(", ")) & set(EVERY[command])
+    for name in ("--on", "--color", "--force"):
+        assert f"  {name} " in zerotax("help", "options").stdout and f"\n  {name}" not in zerotax("run", "--help").stdout
 
 
 @pytest.mark.parametrize("command", EVERY)
@@ -131,7 +113,7 @@ def test_help_of_a_command_is_its_help():
 
 def test_the_topic_of_options_names_what_commands_have():
     text = zerotax("help", "options").stdout
-    for name in re.findall(r"^  (--[a-z]+)", text, re.M):
+    for name in re.findall(r"^  (--[a-z]+)", text.split("Common options")[0], re.M):
         assert uses(name) or name == "--pid", name
     assert set(SHARED) <= set(re.findall(r"--[a-z]+", text))
 

@@ -106,7 +106,7 @@ def test_an_interrupted_study_has_a_summary_and_says_how_to_resume(cluster, tmp_
 
 
 def test_what_sbatch_refuses_leaves_no_folder(cluster, words, tmp_path):
-    done = zerotax(*words, "--on", "slurm", "--sbatch=--partition=nope", "--out", tmp_path / "out", **cluster.environment)
+    done = zerotax(*words, "--on", "slurm,--partition=nope", "--out", tmp_path / "out", **cluster.environment)
     line = last_line(done)
     assert done.returncode == 2 and line.startswith("zerotax: sbatch refuses the job: ") and "nope" in line
     assert not list(tmp_path.iterdir())
@@ -127,7 +127,7 @@ def test_a_job_that_no_node_has_the_memory_for_is_refused_when_it_is_submitted(c
 def test_a_folder_that_a_node_does_not_see_is_reported_and_untouched(cluster, tmp_path):
     """A node is in a mount namespace of its own, with an empty folder in the place of ours."""
     with cluster.blind("n2", tmp_path):
-        done = zerotax(*COMMANDS["run"], "--on", "slurm", "--out", tmp_path / "out", "--sbatch=--nodelist=n2",
+        done = zerotax(*COMMANDS["run"], "--on", "slurm,--nodelist=n2", "--out", tmp_path / "out",
                        **cluster.environment)
     line = last_line(done)
     assert done.returncode == 2 and "does not see the folder" in line and "--out" in line

@@ -73,7 +73,7 @@ def _killed(cluster, tmp_path_factory):
     """A run that loses a node in the middle of a shard. It takes Slurm twenty seconds to notice that, and to start the task
     on the other one: other tests use them."""
     folder = tmp_path_factory.mktemp("killed") / "run"
-    with started(cluster, "run", *GRID, "--on", "slurm", "--shards", 6, "--out", folder) as run:
+    with started(cluster, "run", *GRID, "--on", "slurm,shards=6", "--out", folder) as run:
         assert wait_for(lambda: cluster.stop_a_task("n1"))
         assert wait_for(lambda: results_in(folder))
         cluster.kill_node("n1")
@@ -96,7 +96,7 @@ def check_unlike_hosts_are_told_apart(folder, other):
 @pytest.mark.long("a run on the cluster, twice")
 def test_an_interrupted_run_leaves_nothing_running_and_resumes(cluster, local, tmp_path):
     folder = tmp_path / "run"
-    with started(cluster, "run", *GRID, "--on", "slurm", "--shards", 5, "--out", folder) as run:
+    with started(cluster, "run", *GRID, "--on", "slurm,shards=5", "--out", folder) as run:
         assert wait_for(lambda: results_in(folder))
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
@@ -117,7 +117,7 @@ def test_an_interrupted_run_leaves_nothing_running_and_resumes(cluster, local, t
 @pytest.mark.long("a run on the cluster, twice")
 def test_a_job_goes_on_without_its_command_and_a_merge_that_was_cut_short_is_finished(cluster, local, tmp_path):
     folder = tmp_path / "run"
-    command = ["run", *GRID, "--on", "slurm", "--shards", 4, "--out", folder]
+    command = ["run", *GRID, "--on", "slurm,shards=4", "--out", folder]
     with started(cluster, *command) as run:
         assert wait_for(lambda: results_in(folder))
         run.kill()
@@ -148,9 +148,9 @@ def test_a_shard_that_fails_is_reported_and_can_go_on(cluster, tmp_path):
     source = os.path.realpath("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
     shutil.copy(source, library)
     folder = tmp_path / "run"
-    words = ["run", "--allocator", f"mine={library}", "--size", "64KiB", "--size", "1MiB", "--audit-only", "--on", "slurm",
-             "--out", folder]
-    with started(cluster, *words, "--sbatch=--hold") as run:
+    words = ["run", "--allocator", f"mine={library}", "--size", "64KiB", "--size", "1MiB", "--audit-only", "--out", folder,
+             "--on"]
+    with started(cluster, *words, "slurm,--hold") as run:
         assert wait_for(cluster.held)
         library.unlink()
         cluster.run("scontrol", "release", cluster.held())
@@ -159,7 +159,7 @@ def test_a_shard_that_fails_is_reported_and_can_go_on(cluster, tmp_path):
     last = errors.splitlines()[-1]
     assert "2 of 2 shards failed: the first is shard 0 on n" in last and "no library" in last
     shutil.copy(source, library)
-    done = zerotax(*words, **cluster.environment)
+    done = zerotax(*words, "slurm", **cluster.environment)
     assert done.returncode == 0, done.stderr
     assert len(read_folder(folder)[1]) == 2
 

@@ -1,6 +1,4 @@
 // Crossings of curves that are known, with noise that is known.
-#include "compare/crossover.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,8 @@
 #include <functional>
 #include <numbers>
 #include <stdexcept>
+
+#include "compare/along.h"
 
 namespace zerotax::compare {
 namespace {

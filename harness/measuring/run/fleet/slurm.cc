@@ -22,7 +22,7 @@ namespace zerotax::fleet {
 namespace {
 
 constexpr const char* kRefusedRemedy =
-    "check the options given by --sbatch and SBATCH_*, and what sinfo shows of partitions and nodes";
+    "check the options after --on slurm and SBATCH_*, and what sinfo shows of partitions and nodes";
 
 /// Runs one of Slurm's commands to its end: it is short, and a submission that Ctrl-C cut in two would be lost.
 ChildResult run_slurm_command(const char* command, std::vector<std::string> arguments) {
