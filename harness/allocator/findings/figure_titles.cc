@@ -8,9 +8,9 @@
 
 #include "base/size.h"
 #include "base/units.h"
+#include "findings/findings.h"
 #include "findings/summary.h"
 #include "findings/summary_words.h"
-#include "findings/table.h"
 #include "judge/points.h"
 #include "judge/tax.h"
 #include "os/page.h"

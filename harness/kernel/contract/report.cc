@@ -8,7 +8,6 @@
 #include "base/markdown.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 
 namespace zerotax::contract {
 namespace {

@@ -11,14 +11,13 @@
 
 #include "base/error.h"
 #include "contract/suite_document.h"
+#include "files/folders.h"
 #include "files/output_file.h"
-#include "files/temporary_folder.h"
 #include "os/child.h"
 #include "os/process_info.h"
 #include "run/allocators.h"
-#include "run/c_compiler.h"
-#include "run/child_verdict.h"
 #include "run/experiment.h"
+#include "run/helper_program.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 

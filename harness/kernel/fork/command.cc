@@ -8,7 +8,6 @@
 #include "cli/subcommand.h"
 #include "files/document.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "fork/document.h"
 #include "fork/study.h"
 #include "os/environment.h"

@@ -10,7 +10,7 @@
 #include "base/fields.h"
 #include "observe/fault.h"
 #include "observe/frame.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax::snapshot {
 

@@ -4,10 +4,9 @@
 
 #include "base/size.h"
 #include "base/wrap.h"
-#include "cli/plot_option.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/numa_nodes.h"
 #include "os/print.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "os/input_file.h"
 #include "programs/gather.h"
 #include "run/program_launch.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "bisect/document.h"
-#include "files/cache_folder.h"
+#include "files/folders.h"
 #include "files/output_file.h"
 #include "os/input_file.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "bisect/condition.h"
-#include "point/allocator.h"
 #include "point/metrics.h"
+#include "point/plan.h"
 
 namespace zerotax::bisect {
 

@@ -16,7 +16,7 @@
 #include "cli/subcommand.h"
 #include "os/working_folder.h"
 #include "programs/programs.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 #include "run/program_launch.h"
 
 namespace zerotax::bisect {

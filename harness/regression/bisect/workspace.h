@@ -3,7 +3,7 @@
 #include <string>
 
 #include "bisect/repository.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 
 namespace zerotax::bisect {
 

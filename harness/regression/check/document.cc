@@ -9,9 +9,8 @@
 #include "check/review_draft.h"
 #include "files/document.h"
 #include "os/environment.h"
-#include "point/metric_json.h"
-#include "point/point_health.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
+#include "point/typed_point.h"
 
 namespace zerotax::check {
 

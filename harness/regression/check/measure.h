@@ -7,7 +7,6 @@
 #include "check/baseline.h"
 #include "check/lasting_changes.h"
 #include "judge/search.h"
-#include "point/allocator.h"
 #include "point/plan.h"
 #include "run/experiment.h"
 

@@ -6,7 +6,7 @@
 #include "check/review.h"
 #include "judge/comparison.h"
 #include "os/load.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax::check {
 

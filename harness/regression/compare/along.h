@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "compare/crossover.h"
-#include "run/paired_runs.h"
+#include "run/point_run.h"
 
 namespace zerotax::compare {
 

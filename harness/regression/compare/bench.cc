@@ -12,7 +12,7 @@
 #include "bench/table.h"
 #include "bench/verdict.h"
 #include "compare/run_file.h"
-#include "files/output_paths.h"
+#include "files/output_file.h"
 #include "os/print.h"
 
 namespace zerotax::compare {

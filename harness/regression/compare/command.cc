@@ -6,23 +6,20 @@
 #include <memory>
 
 #include "base/size.h"
-#include "cli/colour.h"
 #include "cli/common_options.h"
-#include "cli/plot_option.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "compare/bench.h"
 #include "compare/comparison.h"
 #include "compare/measure.h"
 #include "compare/options.h"
 #include "compare/run_file.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/print.h"
 #include "programs/programs.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
-#include "run/memory_guard.h"
 
 namespace zerotax::compare {
 namespace {

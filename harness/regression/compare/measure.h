@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "compare/verdict.h"
-#include "point/allocator.h"
-#include "run/make_plan.h"
+#include "point/plan.h"
+#include "run/planning.h"
 
 namespace zerotax::compare {
 

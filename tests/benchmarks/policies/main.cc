@@ -17,7 +17,6 @@
 #include "cli/standalone.h"
 #include "files/document.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "grid.h"
 #include "os/environment.h"
 #include "os/memory.h"

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "check/baseline.h"
-#include "cli/topics.h"
+#include "cli/man_page.h"
 #include "point/metric_named.h"
 
 namespace zerotax::bisect {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "check/document.h"
 #include "check/lasting_changes.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "temporary_folder.h"
 
 namespace zerotax::check {

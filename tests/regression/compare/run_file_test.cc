@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 
 namespace zerotax::compare {
 namespace {

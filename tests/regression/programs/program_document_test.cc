@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "programs/document.h"
 #include "programs_testing.h"
 

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "doctor/check.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 #include "run/probe_identity.h"
 
 namespace zerotax::doctor {

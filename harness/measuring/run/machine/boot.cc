@@ -21,19 +21,18 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "files/cache_folder.h"
-#include "files/cannot_write.h"
+#include "files/folders.h"
+#include "files/new_file.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
-#include "files/output_paths.h"
 #include "os/print.h"
 #include "os/unique_fd.h"
 #include "os/working_folder.h"
 #include "os/write_all.h"
 #include "run/interrupt.h"
-#include "run/machine/emulator.h"
 #include "run/machine/guest_archive.h"
 #include "run/machine/kernel.h"
+#include "run/machine/place.h"
 #include "run/machine/token.h"
 #include "run/progress.h"
 
