@@ -10,7 +10,7 @@
 #include "advise/document.h"
 #include "advise/result.h"
 #include "base/error.h"
-#include "base/strict_json.h"
+#include "base/json.h"
 #include "bench/framework.h"
 #include "bisect/document.h"
 #include "check/document.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
+#include "base/json.h"
 #include "base/fields.h"
 #include "point/plan.h"
 #include "point/typed_point.h"

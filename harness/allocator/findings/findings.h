@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/palette.h"
+#include "base/table.h"
 #include "judge/rule.h"
 #include "point/typed_point.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/markdown.h"
+#include "base/table.h"
 #include "base/names.h"
 #include "base/shell.h"
 #include "base/units.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/line_plot.h"
+#include "base/plots.h"
 #include "base/one_line.h"
 #include "base/printable.h"
 #include "base/size.h"

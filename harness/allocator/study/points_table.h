@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/palette.h"
+#include "base/table.h"
 #include "base/plot_canvas.h"
 #include "point/typed_point.h"
 

@@ -8,7 +8,7 @@
 #include "base/printable.h"
 #include "base/shell.h"
 #include "base/size.h"
-#include "base/strip_plot.h"
+#include "base/plots.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "point/typed_point.h"

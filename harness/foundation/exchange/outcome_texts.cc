@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/markdown.h"
+#include "base/table.h"
 #include "base/printable.h"
 #include "base/units.h"
 #include "exchange/outcome.h"

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "os/limits.h"
 #include "os/page.h"
 #include "os/page_allocations.h"

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/markdown.h"
+#include "base/table.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/strict_json.h"
+#include "base/json.h"
 #include "os/input_file.h"
 
 namespace zerotax::contract {

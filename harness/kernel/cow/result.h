@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
+#include "base/json.h"
 #include "base/fields.h"
 #include "observe/fault_data.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/palette.h"
+#include "base/table.h"
 #include "doctor/check.h"
 
 namespace zerotax::doctor {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 
 namespace zerotax::fork {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "fork/result.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
+#include "base/json.h"
 #include "base/fields.h"
 #include "base/statistics.h"
 #include "observe/fault.h"

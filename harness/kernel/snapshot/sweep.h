@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
+#include "base/json.h"
 #include "base/plot_canvas.h"
 #include "snapshot/result.h"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/palette.h"
+#include "base/table.h"
 #include "base/plot_canvas.h"
 #include "cli/arguments.h"
 

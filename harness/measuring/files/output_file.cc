@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/strict_json.h"
+#include "base/json.h"
 #include "files/new_file.h"
 #include "files/output_kind.h"
 #include "os/elf_file.h"

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "base/strict_json.h"
+#include "base/json.h"
 #include "files/document.h"
 #include "files/results.h"
 #include "os/environment.h"

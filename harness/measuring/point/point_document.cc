@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "base/csv.h"
+#include "base/table.h"
 #include "base/error.h"
 #include "point/metrics.h"
 

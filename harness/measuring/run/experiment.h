@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/json.h"
 #include "os/memory.h"
 #include "run/progress.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "advise/estimates.h"
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/shell.h"
 #include "base/units.h"
 

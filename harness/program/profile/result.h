@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
+#include "base/json.h"
 #include "base/fields.h"
 #include "observe/profile_data.h"
 #include "profile/subject.h"

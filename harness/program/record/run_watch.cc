@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "base/printable.h"
 #include "os/huge_faults.h"
 #include "os/page.h"

@@ -13,9 +13,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/less.h"
-#include "base/names.h"
 #include "base/size.h"
+#include "base/names.h"
 #include "base/units.h"
 #include "files/folders.h"
 #include "os/memory.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "base/one_line.h"
 #include "base/table.h"
 #include "base/units.h"

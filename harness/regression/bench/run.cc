@@ -8,7 +8,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/shell.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"

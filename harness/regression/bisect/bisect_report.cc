@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "base/markdown.h"
+#include "base/table.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "bisect/table.h"

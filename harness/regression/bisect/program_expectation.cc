@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/key_of_name.h"
+#include "base/names.h"
 #include "base/nearest.h"
 
 namespace zerotax::bisect {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "base/wrap.h"

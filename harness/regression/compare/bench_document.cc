@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "bench/document.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "base/distributions.h"
-#include "base/interval_plot.h"
+#include "base/statistics.h"
+#include "base/plots.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/table.h"

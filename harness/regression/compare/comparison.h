@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/palette.h"
+#include "base/table.h"
 #include "base/plot_canvas.h"
 #include "compare/verdict.h"
 #include "exchange/outcome.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 
 namespace zerotax::compare {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 
 namespace zerotax::compare {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/error.h"
 #include "inputs.h"
 #include "os/child.h"
@@ -106,8 +106,6 @@ SELECT text, count(*) FROM item GROUP BY text ORDER BY 2 DESC, 1 LIMIT 5;
 void make_source(const fs::path& file) {
   put(file, R"(#include <map>
 #include <regex>
-#include <string>
-#include <vector>
 
 int main(int argc, char** argv) {
   std::map<std::string, std::vector<std::string>> values;

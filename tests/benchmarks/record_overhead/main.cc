@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/error.h"
 #include "cli/standalone.h"
 #include "os/program_file.h"

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/error.h"
 #include "cli/standalone.h"
 #include "lttng_session.h"

@@ -4,12 +4,9 @@
 
 #include <string>
 
-#include "base/csv.h"
-#include "base/json.h"
-#include "base/markdown.h"
-#include "base/shell.h"
-#include "base/strict_json.h"
 #include "base/table.h"
+#include "base/json.h"
+#include "base/shell.h"
 #include "base/wrap.h"
 
 namespace zerotax {

@@ -1,4 +1,4 @@
-#include "base/signed_rank.h"
+#include "base/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "advise/advice.h"
 #include "advise/search.h"
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/json.h"
 
 namespace zerotax::advise {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 #include "base/printable.h"
 #include "base/units.h"
 #include "observe/running_process.h"
