@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "largecache/pagemap.h"
+#include "largecache/adaptive/pagemap.h"
 #include "largecache_testing.h"
 #include "os/emulated_cpu.h"
 #include "zero_page.h"

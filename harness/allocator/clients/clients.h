@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "point/plan.h"
 #include "point/typed_point.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/table.h"
 #include "base/printable.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "exchange/forms.h"

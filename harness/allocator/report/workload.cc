@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/table.h"
 #include "base/names.h"
 #include "base/shell.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "exchange/forms.h"
 #include "files/folders.h"

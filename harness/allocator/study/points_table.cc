@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "base/plots.h"
 #include "base/one_line.h"
+#include "base/plots.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/table.h"

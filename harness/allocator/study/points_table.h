@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "base/table.h"
 #include "base/plot_canvas.h"
+#include "base/table.h"
 #include "point/typed_point.h"
 
 namespace zerotax::study {

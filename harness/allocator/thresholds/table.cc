@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "base/plots.h"
 #include "base/printable.h"
 #include "base/shell.h"
 #include "base/size.h"
-#include "base/plots.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "point/typed_point.h"

@@ -1,10 +1,9 @@
 #include "base/statistics.h"
 
+#include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/statistics/univariate_statistics.hpp>
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

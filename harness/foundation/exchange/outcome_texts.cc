@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/table.h"
 #include "base/printable.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "exchange/outcome.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "observe/fault_data.h"
 
 namespace zerotax::cow {

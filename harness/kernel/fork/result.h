@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "fork/agreement.h"
 #include "fork/study.h"
 

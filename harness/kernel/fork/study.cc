@@ -8,9 +8,9 @@
 #include <memory>
 #include <numeric>
 
-#include "base/statistics.h"
 #include "base/error.h"
 #include "base/size.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "fork/agreement.h"
 #include "observe/kernel_symbols.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/statistics.h"
 #include "observe/fault.h"
 #include "snapshot/session.h"

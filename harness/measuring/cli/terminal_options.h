@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
-#include "base/table.h"
 #include "base/plot_canvas.h"
+#include "base/table.h"
 #include "cli/arguments.h"
 
 namespace zerotax {

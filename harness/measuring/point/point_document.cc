@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
-#include "base/table.h"
 #include "base/error.h"
+#include "base/table.h"
 #include "point/metrics.h"
 
 namespace zerotax {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/statistics.h"
 #include "base/json.h"
+#include "base/statistics.h"
 #include "os/memory.h"
 #include "run/progress.h"
 

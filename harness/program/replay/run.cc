@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/size.h"
 #include "base/names.h"
+#include "base/size.h"
 #include "base/units.h"
 #include "files/folders.h"
 #include "os/memory.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/paired_times.h"
 #include "base/table.h"
 

@@ -8,10 +8,10 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/statistics.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/shell.h"
+#include "base/statistics.h"
 #include "bench/verdict.h"
 #include "programs/verdict.h"
 #include "record/remedies.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/statistics.h"
 #include "base/shell.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "os/page.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "base/table.h"
 #include "base/shell.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "bisect/table.h"
 #include "cli/subcommand.h"

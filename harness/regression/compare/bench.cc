@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/statistics.h"
 #include "base/error.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "bench/table.h"

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/statistics.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/statistics.h"
 #include "bench/document.h"
 #include "compare/bench.h"
 #include "compare/run_file.h"

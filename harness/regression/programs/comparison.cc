@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/statistics.h"
 #include "base/names.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "cli/common_options.h"
 #include "cli/terminal_options.h"

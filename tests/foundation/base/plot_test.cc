@@ -1,8 +1,8 @@
 // Golden pictures: what stands in them was looked at when they were written.
 #include <gtest/gtest.h>
 
-#include "base/plots.h"
 #include "base/plot_canvas.h"
+#include "base/plots.h"
 #include "base/size.h"
 
 namespace zerotax {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "base/table.h"
 #include "base/json.h"
 #include "base/shell.h"
+#include "base/table.h"
 #include "base/wrap.h"
 
 namespace zerotax {

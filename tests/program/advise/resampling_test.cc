@@ -5,8 +5,8 @@
 
 #include "advise/advice.h"
 #include "advise/search.h"
-#include "base/statistics.h"
 #include "base/json.h"
+#include "base/statistics.h"
 
 namespace zerotax::advise {
 namespace {

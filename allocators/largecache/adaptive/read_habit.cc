@@ -1,4 +1,4 @@
-#include "largecache/read_habit.h"
+#include "largecache/adaptive/read_habit.h"
 
 namespace zerotax::largecache {
 namespace {

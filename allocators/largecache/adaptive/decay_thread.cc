@@ -1,4 +1,4 @@
-#include "largecache/decay_thread.h"
+#include "largecache/adaptive/decay_thread.h"
 
 #include <pthread.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is POSIX's
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <ctime>
 
-#include "largecache/pressure.h"
+#include "largecache/adaptive/pressure.h"
 #include "largecache/small.h"
 
 namespace zerotax::largecache {

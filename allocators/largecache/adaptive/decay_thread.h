@@ -1,6 +1,6 @@
 // The thread that gives back what lies idle in the cache of a process that has stopped allocating.
-#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_DECAY_THREAD_H_
-#define ZEROTAX_ALLOCATORS_LARGECACHE_DECAY_THREAD_H_
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_DECAY_THREAD_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_DECAY_THREAD_H_
 
 #include "largecache/large.h"
 
@@ -12,4 +12,4 @@ bool start_decay_thread(LargeHeap& heap);
 
 }  // namespace zerotax::largecache
 
-#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_DECAY_THREAD_H_
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_DECAY_THREAD_H_

@@ -1,4 +1,4 @@
-#include "largecache/policies/costs.h"
+#include "largecache/adaptive/costs.h"
 
 #include <algorithm>
 #include <atomic>

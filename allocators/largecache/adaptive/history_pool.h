@@ -1,7 +1,7 @@
 // Storage for the histories of blocks: each keeps its address as long as its block exists, so that whoever holds the
 // block may write to it without a lock. Memory comes from mmap and is not given back. The owner's lock is held.
-#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_HISTORY_POOL_H_
-#define ZEROTAX_ALLOCATORS_LARGECACHE_HISTORY_POOL_H_
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_HISTORY_POOL_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_HISTORY_POOL_H_
 
 #include "largecache/block.h"
 
@@ -26,4 +26,4 @@ class HistoryPool {
 
 }  // namespace zerotax::largecache
 
-#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_HISTORY_POOL_H_
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_HISTORY_POOL_H_

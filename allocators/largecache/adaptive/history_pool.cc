@@ -1,4 +1,4 @@
-#include "largecache/history_pool.h"
+#include "largecache/adaptive/history_pool.h"
 
 #include <new>
 

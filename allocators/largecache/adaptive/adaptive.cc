@@ -1,11 +1,11 @@
 // The cheapest way for each block, as far as it can be known: adaptive_model.h decides, this file acts.
 #include <algorithm>
 
+#include "largecache/adaptive/adaptive_model.h"
+#include "largecache/adaptive/costs.h"
+#include "largecache/adaptive/pagemap.h"
 #include "largecache/clear.h"
-#include "largecache/pagemap.h"
 #include "largecache/pages.h"
-#include "largecache/policies/adaptive_model.h"
-#include "largecache/policies/costs.h"
 #include "largecache/policies/shared.h"
 #include "largecache/ticks.h"
 

@@ -1,4 +1,4 @@
-#include "largecache/pressure.h"
+#include "largecache/adaptive/pressure.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 # The program that benchmark-policies measures. Linked against no library: allocators are preloaded into it.
-add_executable(benchmark-policies-loop ${CMAKE_CURRENT_SOURCE_DIR}/policies/loop.c)
+add_executable(benchmark-policies-loop ${folder}/loop.c)
 set_target_properties(benchmark-policies-loop PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks/policies OUTPUT_NAME loop)
 target_compile_options(benchmark-policies-loop PRIVATE -fno-builtin-malloc -fno-builtin-calloc)

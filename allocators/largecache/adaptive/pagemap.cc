@@ -1,4 +1,4 @@
-#include "largecache/pagemap.h"
+#include "largecache/adaptive/pagemap.h"
 
 #include <fcntl.h>
 #include <sys/auxv.h>

@@ -1,10 +1,10 @@
 // The costs of the ways of zeroing on this machine.
-#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_COSTS_H_
-#define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_COSTS_H_
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_COSTS_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_COSTS_H_
 
 #include <cstddef>
 
-#include "largecache/policies/adaptive_model.h"
+#include "largecache/adaptive/adaptive_model.h"
 
 namespace zerotax::largecache {
 
@@ -17,4 +17,4 @@ const Costs& measured_costs(std::size_t populated);
 
 }  // namespace zerotax::largecache
 
-#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_COSTS_H_
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_COSTS_H_

@@ -8,8 +8,8 @@
 //    thread of the program may change what the number means at any moment;
 //  - number and secret lie in a page that the kernel wipes in a child (madvise(2), MADV_WIPEONFORK), even one that
 //    was created without the C library. A child opens its own.
-#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_PAGEMAP_H_
-#define ZEROTAX_ALLOCATORS_LARGECACHE_PAGEMAP_H_
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PAGEMAP_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PAGEMAP_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -44,4 +44,4 @@ std::uint32_t next_fork_generation();
 
 }  // namespace zerotax::largecache
 
-#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_PAGEMAP_H_
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PAGEMAP_H_

@@ -1,6 +1,6 @@
 // Is memory short, for the machine or for the control group that the process is in?
-#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_PRESSURE_H_
-#define ZEROTAX_ALLOCATORS_LARGECACHE_PRESSURE_H_
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PRESSURE_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PRESSURE_H_
 
 #include <array>
 #include <cstddef>
@@ -37,4 +37,4 @@ class Pressure {
 
 }  // namespace zerotax::largecache
 
-#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_PRESSURE_H_
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PRESSURE_H_

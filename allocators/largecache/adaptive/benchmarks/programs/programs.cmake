@@ -1,6 +1,6 @@
 # The programs of benchmark-programs that Debian does not package. Linked against no allocator: they are preloaded.
 foreach(name blocks growing threads)
-  file(GLOB source ${CMAKE_CURRENT_SOURCE_DIR}/programs/${name}.c*)
+  file(GLOB source ${folder}/${name}.c*)
   add_executable(benchmark-programs-${name} ${source})
   set_target_properties(benchmark-programs-${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks/programs OUTPUT_NAME ${name})

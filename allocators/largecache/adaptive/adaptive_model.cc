@@ -1,4 +1,4 @@
-#include "largecache/policies/adaptive_model.h"
+#include "largecache/adaptive/adaptive_model.h"
 
 #include <algorithm>
 #include <utility>

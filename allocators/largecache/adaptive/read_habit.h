@@ -3,8 +3,8 @@
 // the program, lest it continue to read the zero page. The thread's count of faults shows whether both came, and the
 // page table shows whether it did write. If so, populating fresh blocks at once (madvise(2), MADV_POPULATE_WRITE) costs
 // less. Pure arithmetic: no lock, no system call.
-#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_READ_HABIT_H_
-#define ZEROTAX_ALLOCATORS_LARGECACHE_READ_HABIT_H_
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_READ_HABIT_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_READ_HABIT_H_
 
 #include <pthread.h>
 
@@ -94,4 +94,4 @@ class ReadHabit {
 
 }  // namespace zerotax::largecache
 
-#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_READ_HABIT_H_
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_READ_HABIT_H_

@@ -8,8 +8,8 @@
 // that the program newly populates from one call to the next, and those that it touches at all. The last number is not
 // visible while the pages stay populated. It becomes visible after a purge; and, for a sample, by purging a few pages
 // and checking some calls later which have come back.
-#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
-#define ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
+#ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_
+#define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -78,4 +78,4 @@ void blind_purge_done(History& history, const Costs& costs, double ticks);
 
 }  // namespace zerotax::largecache
 
-#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_POLICIES_ADAPTIVE_MODEL_H_
+#endif  // ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_

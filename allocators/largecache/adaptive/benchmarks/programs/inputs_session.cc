@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/statistics.h"
 #include "base/error.h"
+#include "base/statistics.h"
 #include "inputs.h"
 #include "os/child.h"
 #include "os/program_file.h"

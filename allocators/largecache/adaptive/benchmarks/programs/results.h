@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/statistics.h"
 #include "base/json.h"
+#include "base/statistics.h"
 #include "measure.h"
 
 /// The measurements of one program, of complete rounds only.
