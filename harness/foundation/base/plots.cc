@@ -140,8 +140,7 @@ std::string line_plot(const std::string& title, const std::string& size_title, c
 
 namespace {
 
-constexpr std::size_t kLongestLabel = 30;
-constexpr std::size_t kFewestCells = 24;
+constexpr std::size_t kLongestName = 30;  ///< of a strip or an interval
 
 /// The size in the middle of a cell.
 double middle_of(const LogAxis& axis, std::size_t cell) {
@@ -204,7 +203,7 @@ std::string strip_plot(const std::string& title, const std::string& size_title, 
   std::uint64_t high = 0;
   std::size_t label_cells = 0;
   for (const PlotStrip& strip : strips) {
-    label_cells = std::max(label_cells, std::min(characters_of(printable(strip.label)).size(), kLongestLabel));
+    label_cells = std::max(label_cells, std::min(characters_of(printable(strip.label)).size(), kLongestName));
     for (const PlotStrip::Piece& piece : strip.pieces) {
       low = low == 0 ? piece.from_bytes : std::min(low, piece.from_bytes);
       high = std::max(high, piece.to_bytes);
@@ -225,9 +224,6 @@ std::string strip_plot(const std::string& title, const std::string& size_title, 
 }
 
 namespace {
-
-constexpr std::size_t kLongestLabel = 30;
-constexpr std::size_t kFewestCells = 24;
 
 /// So wide that a ratio of 1 is not taken for a difference: at least from a half to the double, and symmetric, so that
 /// twice as much is as far from 1 as half as much.
@@ -263,7 +259,7 @@ std::string interval_plot(const std::string& title, const std::string& ratio_tit
   std::size_t label_cells = 0;
   std::size_t word_cells = 0;
   for (const PlotInterval& row : rows) {
-    label_cells = std::max(label_cells, std::min(characters_of(printable(row.label)).size(), kLongestLabel));
+    label_cells = std::max(label_cells, std::min(characters_of(printable(row.label)).size(), kLongestName));
     word_cells = std::max(word_cells, characters_of(row.word).size());
   }
   const std::size_t left = label_cells + 1;
