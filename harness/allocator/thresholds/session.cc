@@ -20,9 +20,6 @@
 #include "thresholds/document.h"
 
 namespace zerotax::thresholds {
-namespace {
-
-inline constexpr const char* kLanesKind = "lanes";
 
 /// The lanes of a session, each with its result as an object of "zerotax.thresholds/1".
 class LaneWork : public fleet::Work {
@@ -39,6 +36,10 @@ class LaneWork : public fleet::Work {
  private:
   ThresholdSession& session_;
 };
+
+namespace {
+
+constexpr const char* kLanesKind = "lanes";
 
 /// A lane whose memory the program writes takes so many times as long as one that it leaves alone (full study, glibc).
 constexpr double kWritten = 8;
@@ -67,6 +68,8 @@ std::string lane_key(const ThresholdLane& lane) {
   return fmt::format("{}/{}/{}", lane.allocator.name, lane.touch, lane.thread);
 }
 
+}  // namespace
+
 std::vector<Item> LaneWork::items() const {
   std::vector<Item> items;
   for (ThresholdLane& lane : session_.lanes_) {
@@ -91,6 +94,8 @@ std::uint64_t LaneWork::memory_bytes() const {
   const PointSpec largest{0, session_.axes_.case_name, session_.axes_.to, 1, "main", {}};
   return 2 * memory_needed(largest) + 256 * kMiB;
 }
+
+namespace {
 
 /// Rounds of eight buffers each.
 Repeats refill_repeats(std::uint64_t size) {

@@ -32,8 +32,8 @@ ExitStatus list() {
   return ExitStatus::kDone;
 }
 
-const Subcommand command("list", Wing::kMeasuring, "show the allocators and cases that can be measured here",
-                         "  zerotax list\n", [](Arguments&) -> std::function<ExitStatus()> { return list; });
+const Subcommand list_command("list", Wing::kMeasuring, "show the allocators and cases that can be measured here",
+                              "  zerotax list\n", [](Arguments&) -> std::function<ExitStatus()> { return list; });
 
 constexpr const char* kExamples =
     "  zerotax help\n"
