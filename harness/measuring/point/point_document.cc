@@ -282,7 +282,7 @@ std::string field(const Json& value) {
 }
 
 /// A column: its name, and where its value is in a point. A value that is absent or n/a becomes an empty field.
-struct Column {
+struct CsvColumn {
   std::string name;
   Json::json_pointer place;
 };
@@ -294,8 +294,8 @@ Json::json_pointer pointer_to(const MetricRow& row) {
   return place / std::string(row.key);
 }
 
-std::vector<Column> make_columns() {
-  std::vector<Column> columns;
+std::vector<CsvColumn> make_columns() {
+  std::vector<CsvColumn> columns;
   for (const char* name :
        {"allocator", "version", "preload", "env", "case", "size_bytes", "touch", "thread", "ops", "status", "reason"}) {
     columns.push_back({name, Json::json_pointer("/" + std::string(name))});
@@ -314,14 +314,14 @@ std::vector<Column> make_columns() {
 }  // namespace
 
 std::string points_csv(const std::vector<Point>& points) {
-  static const std::vector<Column> columns = make_columns();
+  static const std::vector<CsvColumn> columns = make_columns();
   std::string text;
-  for (const Column& column : columns) text += (text.empty() ? "" : ",") + column.name;
+  for (const CsvColumn& column : columns) text += (text.empty() ? "" : ",") + column.name;
   text += "\n";
   for (const Point& each : points) {
     const Json point = to_json(each);
     std::string line;
-    for (const Column& column : columns) {
+    for (const CsvColumn& column : columns) {
       const bool first = &column == &columns.front();
       line += (first ? "" : ",") + (point.contains(column.place) ? field(point.at(column.place)) : "");
     }
