@@ -88,8 +88,6 @@ class LogAxis {
   std::size_t cells_;
 };
 
-class PlotCanvas;
-
 /// Draws a horizontal axis: a rule over its cells in `row`, from column `left` on, with a mark at each power of `base`
 /// that has room; its text below, and `title` below that, in the middle. Three rows.
 void draw_axis(PlotCanvas& canvas, const LogAxis& axis, std::size_t left, std::size_t row, const std::string& title,

@@ -10,6 +10,14 @@
 
 namespace zerotax {
 
+/// Limits of one pass.
+struct PassLimits {
+  std::chrono::milliseconds timeout{60'000};  ///< of the point: all of its passes
+  std::chrono::nanoseconds used{0};           ///< of it, by passes before
+  std::uint64_t resident_bytes = 0;           ///< 0: no limit
+  HugePages huge_pages = HugePages::kOfSystem;
+};
+
 /// How a pass went, by how its process ended and how far it got according to its sample block.
 struct PassVerdict {
   PassResult::Status status;
@@ -25,14 +33,6 @@ PassVerdict judge_pass(const ChildResult& child, const SampleBlock& samples, con
 bool probe_says(const ChildResult& child, int exit_status);
 /// What it said then.
 std::string probe_words(const ChildResult& child);
-
-/// Limits of one pass.
-struct PassLimits {
-  std::chrono::milliseconds timeout{60'000};  ///< of the point: all of its passes
-  std::chrono::nanoseconds used{0};           ///< of it, by passes before
-  std::uint64_t resident_bytes = 0;           ///< 0: no limit
-  HugePages huge_pages = HugePages::kOfSystem;
-};
 
 /// Runs one pass of a point in a fresh process; a signal that asks for an end kills it (PassResult::Status::kStopped).
 /// Never throws for what the allocator does. Throws MachineError if the probe cannot be started or comes from another
