@@ -45,6 +45,9 @@ DRAWING = {
     ("policies.py", "value < 0.016"),
     ("heat.py", "abs(norm(value) - 0.5) > 0.4"),  # white words on a dark cell
     ("recv_buffer.py", "width <= 1.6"),  # inches
+    ("titles.py", "len(ranked) < 2"),  # room for names in a title
+    ("titles.py", "len(names) > MOST_NAMES"),
+    ("titles.py", "sum(map(len, names)) > MOST_CHARS"),
     ("printable.py", "number <= 65535"),  # kinds of characters, and of their escapes
     ("printable.py", "number < 128"),
     ("printable.py", "number == 13"),
