@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import sys
 
-from zerotax_plots import main
+from zerotax_plots import main, titles
 from matplotlib.figure import Figure
 
 from zerotax_plots.panels import Guide, LineFigure, Row
 from zerotax_plots.results import Results
-from zerotax_plots.summary import figure_title, said
+from zerotax_plots.summary import said
 from zerotax_plots.units import size_text
 
 FIGURE = "faults_vs_size"
@@ -26,7 +26,7 @@ def draw(results: Results) -> Figure:
                                     lambda size: size / page))
     figure.notes.insert(0, "Page faults per operation. Grey band: exactly 0; lines in it are "
                            "spread so that each can be seen.")
-    return figure.draw(figure_title(results, FIGURE, "Page faults of calloc, by size"), 2.75)
+    return figure.draw(titles.faults(results) or "Page faults of calloc, by size", 2.75)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,11 @@ from __future__ import annotations
 import functools
 import sys
 
-from zerotax_plots import main
+from zerotax_plots import main, titles
 from matplotlib.figure import Figure
 
 from zerotax_plots.panels import LineFigure, Row
 from zerotax_plots.results import Na, Point, Results, load, total
-from zerotax_plots.summary import figure_title
 
 FIGURE = "fork_after_calloc"
 
@@ -40,7 +39,7 @@ def draw(results: Results) -> Figure:
     figure = LineFigure(shown, rows, base=None)
     figure.notes.insert(0, "Lower row: the child writes to each page of a quarter of the block, then "
                            "the parent to each page of a half. Huge pages are off.")
-    return figure.draw(figure_title(shown, FIGURE, "Fork after calloc, by the size of the block"), 2.75)
+    return figure.draw(titles.forks(shown) or "Fork after calloc, by the size of the block", 2.75)
 
 
 if __name__ == "__main__":

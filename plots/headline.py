@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import sys
 
-from zerotax_plots import main
+from zerotax_plots import main, titles
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -19,7 +19,6 @@ from zerotax_plots.layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_plots.panels import lines_of
 from zerotax_plots.results import Key, Na, Point, Results
 from zerotax_plots.style import FAINT
-from zerotax_plots.summary import figure_title
 from zerotax_plots.units import counted_text, size_text, time_text
 
 FIGURE = "headline"
@@ -54,7 +53,7 @@ def draw(results: Results) -> Figure:
     keys = sorted((key for key in points if points[key]),
                   key=lambda key: (times[key].get(SIZES[1], math.inf),
                                    times[key].get(SIZES[0], math.inf), names[key]))
-    page = Layout(figure_title(results, FIGURE, "How long one calloc takes"), results,
+    page = Layout(titles.headline(results) or "How long one calloc takes", results,
                   ["Mark: median time of one calloc. Whisker: 5th to 95th percentile. Beside it: "
                    "the page faults inside that calloc.", *gaps(values)])
     texts = [wrap(names[key], 2.9, NAME_POINTS) for key in keys]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import sys
 
-from zerotax_plots import main
+from zerotax_plots import main, titles
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,7 +18,6 @@ from zerotax_plots.layout import MARGIN, WIDTH, Layout, gaps
 from zerotax_plots.panels import LEGEND_LINE, legend_shape, lines_of
 from zerotax_plots.results import Key, Na, Point, Results, load
 from zerotax_plots.style import line_styles
-from zerotax_plots.summary import figure_title
 
 FIGURE = "recv_buffer"
 CASES = {"recv_buffer": "by TLS 1.3", "recv_buffer_tcp": "by plain TCP"}
@@ -49,7 +48,7 @@ def draw(results: Results) -> Figure:
     shown = Results(results.source, results.run, [p for of in points.values() for p in of])
     keys = lines_of(shown)
     names, looks = labels(keys), line_styles(keys)
-    page = Layout(figure_title(results, FIGURE, "Receiving into a buffer from calloc, by its size"), results,
+    page = Layout(titles.receiving(results) or "Receiving into a buffer from calloc, by its size", results,
                   ["Each operation callocs a buffer, receives 16 KiB into it, copies them out and "
                    "frees it. The server runs beside it on the same machine.", *gaps(values)])
     columns, legend_lines = legend_shape(list(names.values()))

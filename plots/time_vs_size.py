@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import sys
 
-from zerotax_plots import main
+from zerotax_plots import main, titles
 from matplotlib.figure import Figure
 
 from zerotax_plots.panels import LineFigure, Row
 from zerotax_plots.results import Results
-from zerotax_plots.summary import figure_title, said
+from zerotax_plots.summary import said
 
 FIGURE = "time_vs_size"
 
@@ -25,7 +25,7 @@ def draw(results: Results) -> Figure:
     figure = LineFigure(results, rows, base=None)
     figure.notes.insert(0, "Lines: median. Shaded: 5th to 95th percentile. Lower row: sum of the "
                            "three medians.")
-    return figure.draw(figure_title(results, FIGURE, "How long calloc takes, by size"), 2.75)
+    return figure.draw(titles.times(results) or "How long calloc takes, by size", 2.75)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import sys
 
-from zerotax_plots import main
+from zerotax_plots import main, titles
 from matplotlib.figure import Figure
 
 from zerotax_plots.panels import Guide, LineFigure, Row
 from zerotax_plots.results import Results
-from zerotax_plots.summary import figure_title
 
 FIGURE = "zeroed_vs_size"
 
@@ -25,7 +24,7 @@ def draw(results: Results) -> Figure:
     figure.notes.insert(0, "Bytes per operation. Upper row: all that the allocator zeroed. Lower "
                            "row: the redundant ones of them. Grey band: exactly 0; lines in it "
                            "are spread so that each can be seen.")
-    return figure.draw(figure_title(results, FIGURE, "Bytes that calloc zeroes itself, by size"), 2.75)
+    return figure.draw(titles.zeroed(results) or "Bytes that calloc zeroes itself, by size", 2.75)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "largecache/pagemap.h"
+#include "largecache/adaptive/pagemap.h"
 #include "largecache/pages.h"
 #include "largecache/ticks.h"
 

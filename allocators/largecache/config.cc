@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "largecache/adaptive/pressure.h"
 #include "largecache/message.h"
-#include "largecache/pressure.h"
 #include "largecache/ring.h"
 
 namespace zerotax::largecache {

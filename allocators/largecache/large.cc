@@ -6,9 +6,9 @@
 #include <optional>
 #include <type_traits>
 
+#include "largecache/adaptive/pagemap.h"
 #include "largecache/clear.h"
 #include "largecache/message.h"
-#include "largecache/pagemap.h"
 #include "largecache/pages.h"
 
 namespace zerotax::largecache {

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "largecache/history_pool.h"
+#include "largecache/adaptive/history_pool.h"
+#include "largecache/adaptive/read_habit.h"
 #include "largecache/in_use_table.h"
 #include "largecache/largecache.h"
 #include "largecache/lock.h"
 #include "largecache/pages.h"
 #include "largecache/policy.h"
-#include "largecache/read_habit.h"
 #include "largecache/ring.h"
 
 namespace zerotax::largecache {

@@ -2,9 +2,9 @@
 #include <mutex>
 #include <optional>
 
+#include "largecache/adaptive/pagemap.h"
 #include "largecache/clear.h"
 #include "largecache/large.h"
-#include "largecache/pagemap.h"
 #include "largecache/pages.h"
 
 namespace zerotax::largecache {

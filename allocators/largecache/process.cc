@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "largecache/adaptive/decay_thread.h"
 #include "largecache/config.h"
-#include "largecache/decay_thread.h"
 #include "largecache/message.h"
 
 namespace zerotax::largecache {

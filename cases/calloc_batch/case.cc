@@ -1,6 +1,6 @@
-#include "meter/case.h"
-
 #include <cstddef>
+
+#include "meter/meter.h"
 
 namespace zerotax {
 namespace {

@@ -1,4 +1,4 @@
-#include "meter/case.h"
+#include "meter/meter.h"
 
 namespace zerotax {
 namespace {

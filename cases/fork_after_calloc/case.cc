@@ -1,8 +1,7 @@
-#include "meter/case.h"
-
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "meter/meter.h"
 #include "os/page.h"
 
 namespace zerotax {

@@ -1,9 +1,8 @@
-#include "meter/case.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "connection.h"
+#include "meter/meter.h"
 
 namespace zerotax {
 namespace {

@@ -35,10 +35,4 @@ def programs_block() -> str:
     return table(["program", "advice", "CPU time", "ratio", "CPU time by hand"], [row(name) for name in PROGRAMS])
 
 
-def printed_advice() -> str:
-    """What the terminal said of the first program, without folders of the machine."""
-    text = (REFERENCE / "advise" / f"{PROGRAMS[0]}.out").read_text(encoding="utf-8").rstrip()
-    return re.sub(r"/\S*/(?=build/lib/|numpy_rounds)", "", text)
-
-
 BLOCKS = {"results/reference/advise": programs_block}

@@ -1,4 +1,4 @@
-"""docs/cow.md: the lines of a run, and what the programs of docs/examples/programs/ copied."""
+"""docs/cow.md: what the programs of docs/examples/programs/ copied."""
 from __future__ import annotations
 
 from reference_text import REFERENCE, machine, reference, table
@@ -37,10 +37,4 @@ def examples_block() -> str:
             f"{machine(python, '../')}")
 
 
-def lines_block() -> str:
-    """The lines of one interval."""
-    lines = (REFERENCE / "tour/cow.txt").read_text(encoding="utf-8").split("\n\n")[0]
-    return f"```\n{lines}\n```"
-
-
-BLOCKS = {"results/reference/cow": examples_block, "results/reference/tour/cow.txt": lines_block}
+BLOCKS = {"results/reference/cow": examples_block}

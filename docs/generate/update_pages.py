@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Puts the numbers of results/reference into README.md and the pages of docs, between their markers: each
-docs/generate/blocks_*.py names its PAGE and the BLOCKS of it, by marker; inline_numbers.py has those within sentences.
+docs/generate/blocks_*.py names its PAGE and the BLOCKS of it, by marker; quotes.py has the texts that are quoted as they are,
+and inline_numbers.py the numbers within sentences.
 
 usage: docs/generate/update_pages.py [--check]     --check changes nothing; exit status 1 if a page is out of date
 """
@@ -12,6 +13,7 @@ import re
 import sys
 
 from inline_numbers import with_numbers
+from quotes import blocks_of_quotes
 from reference_text import ROOT  # it puts plots/ on the path
 from zerotax_plots.output import write
 
@@ -31,15 +33,17 @@ def pages() -> list[pathlib.Path]:
 
 def main() -> int:
     """Writes or checks every page; returns the exit status."""
-    blocks_of: dict[pathlib.Path, dict] = {}
+    blocks_of: dict[pathlib.Path, dict[str, str]] = {}
     for script in sorted(pathlib.Path(__file__).parent.glob("blocks_*.py")):
         blocks = importlib.import_module(script.stem)
-        blocks_of.setdefault(ROOT / blocks.PAGE, {}).update(blocks.BLOCKS)
+        blocks_of.setdefault(ROOT / blocks.PAGE, {}).update({marker: block() for marker, block in blocks.BLOCKS.items()})
+    for page, quotes in blocks_of_quotes().items():
+        blocks_of.setdefault(ROOT / page, {}).update(quotes)
     status = 0
     for path in sorted({*pages(), *blocks_of}):
         page = updated = path.read_text(encoding="utf-8")
         for marker, block in blocks_of.get(path, {}).items():
-            updated = with_block(updated, marker, block())
+            updated = with_block(updated, marker, block)
         updated = with_numbers(updated, path.name)
         if "--check" not in sys.argv[1:]:
             write(path, updated.encode(), lambda old: old.decode() == page)

@@ -25,14 +25,14 @@ def summary_of(source: Path, zerotax: Path | None = None) -> dict[str, Any] | No
     """The summary of the run in this file (run.json, or the file of `zerotax run --json`); None if there is none and
     no command to make it. Raises ResultsError when it is unusable.
 
-    One of an earlier version, without what figures say, is made again if there is a command.
+    One of an earlier version, without what is read here, is made again if there is a command.
     """
     given = given_as(source)
     beside = source.parent / FILE
     if source.name != "run.json" or not beside.is_file():
         return ask(given, "findings", str(given), "--summary", given=zerotax)
     found = read_document(beside, SCHEMA, f"write it anew: `zerotax findings {given} --summary --json {beside}`")
-    if "figures" in found and "unfinished" in found["run"] and "ranking" in found:
+    if "unfinished" in found["run"] and "ranking" in found:
         return found
     try:
         return ask(given, "findings", str(given), "--summary", given=zerotax) or found
@@ -46,12 +46,6 @@ def known(source: Path) -> dict[str, Any]:
         return summary_of(source) or {}
     except ResultsError:
         return {}
-
-
-def figure_title(results: Results, figure: str, plain: str) -> str:
-    """The title of a figure from the summary, or the title of its axes if the summary has none."""
-    text = known(results.source).get("figures", {}).get(figure, {}).get("title")
-    return text if isinstance(text, str) else plain
 
 
 def touch_heading(results: Results, touch: float) -> str:

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "calls_testing.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "replay/prepare.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "bisect/bisect.h"
 #include "bisect/git.h"
 #include "bisect/repository.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "random_input.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "functions/events.h"
 #include "random_input.h"
 #include "trace/ctf_repair.h"

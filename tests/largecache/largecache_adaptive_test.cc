@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "largecache/policies/adaptive_model.h"
+#include "largecache/adaptive/adaptive_model.h"
 
 namespace zerotax::largecache {
 namespace {

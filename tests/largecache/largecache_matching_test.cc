@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "largecache/pagemap.h"
+#include "largecache/adaptive/pagemap.h"
 #include "largecache_testing.h"
 #include "os/processor.h"
 #include "zero_page.h"

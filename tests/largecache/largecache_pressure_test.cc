@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "largecache/pressure.h"
+#include "largecache/adaptive/pressure.h"
 
 namespace zerotax::largecache {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <thread>
 
-#include "largecache/pagemap.h"
-#include "largecache/read_habit.h"
+#include "largecache/adaptive/pagemap.h"
+#include "largecache/adaptive/read_habit.h"
 #include "largecache_testing.h"
 #include "zero_page.h"
 

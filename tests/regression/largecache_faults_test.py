@@ -41,14 +41,14 @@ FAULTS = {
         "clear.cc", "zero_all(run.begin, bytes).zeroed_bytes", "zero_all(run.begin, bytes - page_size()).zeroed_bytes",
         "kernel_writes", "KernelWrites.AreCleared/dirty_new_read_of_a_file"),
     "the last run of a full answer is skipped": (
-        "pagemap.cc", "  count = static_cast<std::size_t>(got);",
+        "adaptive/pagemap.cc", "  count = static_cast<std::size_t>(got);",
         "  count = static_cast<std::size_t>(got) - (got > 1 && static_cast<std::size_t>(got) == capacity ? 1 : 0);",
         "pages", "Pages.ThatAreEveryOtherOneAreCleared/dirty_new"),
     "mincore is trusted": (
-        "pagemap.cc", "ScanArgument scan{};", MINCORE + "ScanArgument scan{};",
+        "adaptive/pagemap.cc", "ScanArgument scan{};", MINCORE + "ScanArgument scan{};",
         "pages", "SwappedPages.AreCleared/dirty_new"),
     "swapped pages are ignored": (
-        "pagemap.cc", "kNonZero{0, kZeroPage, kPresent | kSwapped}", "kNonZero{0, kZeroPage, kPresent}",
+        "adaptive/pagemap.cc", "kNonZero{0, kZeroPage, kPresent | kSwapped}", "kNonZero{0, kZeroPage, kPresent}",
         "pages", "SwappedPages.AreCleared/dirty_new"),
     "pages that were only read are not told apart": (
         "clear.cc", "return count_pages(zero_page_runs, address, size);", "return 0 * address * size;",
@@ -69,7 +69,7 @@ FAULTS = {
         "large.cc", "if (partly && policy().foresees_reads)", "if (partly && !policy().foresees_reads)",
         "reads", "All/Reads.TheRestOfACachedBlockIsPopulatedToo/0"),
     "huge pages are forgotten": (
-        "pagemap.cc", "kNonZero{0, kZeroPage,", "kNonZero{0, kZeroPage | 64,",
+        "adaptive/pagemap.cc", "kNonZero{0, kZeroPage,", "kNonZero{0, kZeroPage | 64,",
         "pages", "Pages.ThatAreHugeAreClearedWhole/dirty_new"),
     "a look ends a page early": (
         "clear.cc", "const std::uintptr_t end = address + size;\n  for (std::uintptr_t from = address; from < end;) {",
@@ -99,17 +99,17 @@ FAULTS = {
         "resize.cc", "(policy().has_witness && !map_pages_over(address + size, witness_size())) ||", "",
         "mappings", "Altered.BlockThatIsShortenedIsNotEither/dirty_new_all_shared"),
     "the descriptor is not checked": (
-        "pagemap.cc", "return lseek(descriptor, 0, SEEK_CUR) == secret;", "return descriptor >= 0 && secret != 0;",
+        "adaptive/pagemap.cc", "return lseek(descriptor, 0, SEEK_CUR) == secret;", "return descriptor >= 0 && secret != 0;",
         "pagemap", "PagemapProcess.BelievesNobodyElsesPagemap/dirty_new"),
     "the descriptor is checked before the question": (
-        "pagemap.cc",
+        "adaptive/pagemap.cc",
         "    said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);",
         "    if (!is_ours(opened.descriptor, opened.secret)) {\n      forget(*page, opened);\n      continue;\n    }\n"
         "    said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);\n"
         "    if (said) break;",
         "pagemap", "PagemapProcess.BelievesNobodyElsesPagemapThatComesInBetween/dirty_new"),
     "a fork does not wipe": (
-        "pagemap.cc", "MADV_WIPEONFORK) != 0", "MADV_NORMAL) != 0",
+        "adaptive/pagemap.cc", "MADV_WIPEONFORK) != 0", "MADV_NORMAL) != 0",
         "fork", "HardFork.PastTheHandlersBelievesNothingOfTheParents/dirty_new"),
     "a purge's failure is ignored": (
         "pages.cc", "return madvise(as_pointer(address), size, MADV_DONTNEED) == 0;",
@@ -223,15 +223,15 @@ FAULTS = {
         "match.cc", "block.use == Use::kZeroed; }, false);", "block.use == Use::kFilled; }, false);",
         "matching", "All/Matching.EachGetsItsOwn/1"),
     "what was populated once is expected every time": (
-        "policies/adaptive_model.cc", "(static_cast<double>(history.pages) - look.populated) / kSampleCalls;",
+        "adaptive/adaptive_model.cc", "(static_cast<double>(history.pages) - look.populated) / kSampleCalls;",
         "history.pages;",
         "adaptive", "Adaptive.KeepsABlockThatIsSoonPopulatedWhole"),
     "what zeroing takes is measured on a few pages only": (
-        "policies/adaptive_model.cc", "cost_to_keep(costs, look.populated, look.runs, zero_page)",
+        "adaptive/adaptive_model.cc", "cost_to_keep(costs, look.populated, look.runs, zero_page)",
         "cost_to_keep(costs, look.populated, look.runs, costs.zero_page)",
         "adaptive", "Adaptive.GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured"),
     "what a purge takes is measured on a few pages only": (
-        "policies/adaptive_model.cc", "const bool first = history.usual_ticks == 0;", "const bool first = true;",
+        "adaptive/adaptive_model.cc", "const bool first = history.usual_ticks == 0;", "const bool first = true;",
         "adaptive", "Adaptive.GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured"),
     "what finding the pages takes counts as zeroing": (
         "clear.cc", "dirty.ticks += ticks_now() - found;", "dirty.ticks += 10 * (ticks_now() - found) + 100000;",

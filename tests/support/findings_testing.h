@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/size.h"
-#include "findings/document.h"
+#include "findings/findings.h"
 #include "judge/document.h"
 #include "judge/points.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 
 namespace zerotax {
 

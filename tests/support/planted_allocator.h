@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax {
 

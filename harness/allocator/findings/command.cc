@@ -3,27 +3,112 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "cli/colour.h"
+#include "base/units.h"
+#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/exchange_options.h"
-#include "cli/next_step.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
+#include "exchange/outcome.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "files/stored_run.h"
-#include "findings/document.h"
-#include "findings/next_step.h"
-#include "findings/outcomes.h"
+#include "findings/findings.h"
 #include "findings/summary.h"
-#include "findings/table.h"
+#include "judge/projects.h"
+#include "judge/rule.h"
 #include "os/print.h"
+#include "point/typed_point.h"
 #include "run/fleet/hosts.h"
 
 namespace zerotax::findings {
 namespace {
+
+using exchange::Benchmark;
+using exchange::Outcome;
+using exchange::OutcomeKind;
+using exchange::OutcomeList;
+
+std::string details_of(const AllocatorFindings& one, const Finding& finding) {
+  std::string text = wrap(finding.sentence, "", "");
+  for (const EvidencePoint& point : finding.evidence) {
+    text += fmt::format("{} {} touch {:g} {}: {}\n", point.case_name, format_size(point.size_bytes), point.touch,
+                        point.thread, metrics_text(point.metrics));
+  }
+  return text + wrap(remedies_sentence(remedies_of(one, finding)), "", "");
+}
+
+/// Broken promises, and what does not come to an end, are no matter of cost.
+bool is_broken(const Finding& finding) {
+  return finding.rule == "unfinished" || finding.rule == "not-zero" || finding.rule == "misaligned";
+}
+
+Outcome outcome_of(const AllocatorFindings& one, const Finding& finding) {
+  Outcome outcome;
+  outcome.suite = one.name() + one.settings();
+  outcome.name = finding_id(one.allocator, finding);
+  outcome.test = finding.rule;
+  outcome.kind = is_broken(finding) ? OutcomeKind::kFailed : OutcomeKind::kWorse;
+  outcome.fails = true;
+  outcome.verdict = severity_word(finding.severity);
+  outcome.headline = finding.title;
+  outcome.details = details_of(one, finding);
+  return outcome;
+}
+
+/// How many findings there are: of an allocator without any, too, so that a service sees them go.
+Benchmark counts_of(const AllocatorFindings& one) {
+  Benchmark benchmark{one.allocator + one.settings(), {{"findings", static_cast<double>(one.findings.size())}}};
+  for (const Severity severity : kSeverities) {
+    benchmark.measures.push_back({"findings-" + severity_word(severity), static_cast<double>(one.count(severity))});
+  }
+  return benchmark;
+}
+
+/// What one must know besides the findings, a sentence each: how many points have no result, for a point without one
+/// triggers no rule, which does not clear the allocator.
+std::vector<std::string> findings_notes(const std::vector<Point>& points) {
+  const auto without =
+      std::count_if(points.begin(), points.end(), [](const Point& point) { return !has_result(point); });
+  if (without == 0) return {};
+  return {fmt::format("{} of {} points have no result and were left out.", without, points.size())};
+}
+
+/// What other programs' formats show: an outcome for each finding, one for each rule that found nothing in an
+/// allocator, and the number of findings as benchmarks. `run`: where the points are from.
+OutcomeList findings_outcomes(const std::vector<AllocatorFindings>& all, const std::string& run,
+                              std::vector<std::string> notes) {
+  OutcomeList list;
+  list.command = "zerotax findings";
+  list.subject = run;
+  list.sentence = findings_count(all);
+  list.thing = "finding";
+  list.notes = std::move(notes);
+  for (const AllocatorFindings& one : all) {
+    list.benchmarks.push_back(counts_of(one));
+    std::set<std::string> rules;
+    for (const Finding& finding : one.findings) {
+      rules.insert(finding.rule);
+      list.outcomes.push_back(outcome_of(one, finding));
+      if (list.kind != OutcomeKind::kFailed) list.kind = list.outcomes.back().kind;
+    }
+    for (const FindingRule* rule : FindingRule::all()) {
+      if (rules.contains(rule->name())) continue;
+      Outcome passed;
+      passed.suite = one.name() + one.settings();
+      passed.name = rule->name();
+      passed.verdict = "none";
+      passed.headline = rule->meaning();
+      list.outcomes.push_back(std::move(passed));
+    }
+  }
+  return list;
+}
 
 constexpr const char* kExamples =
     "  zerotax findings results/2026-11-20T05-10-00Z\n"
@@ -106,4 +191,5 @@ const Subcommand command(
     });
 
 }  // namespace
+
 }  // namespace zerotax::findings

@@ -71,10 +71,6 @@ std::string summary_text(const Summary& summary);
 /// The sentences, in their order. `run`: of the summary.
 std::vector<SummarySentence> summary_sentences(const Verdicts& verdicts, const SummaryRun& run);
 
-/// For each figure of plots/ that is drawn from points: what it shows, in one line without a full stop; or why there is
-/// too little to compare, and the figure then has the title of its axes.
-std::vector<std::pair<const char*, Measured<std::string>>> figure_titles(const Verdicts& verdicts);
-
 /// That a run was measured under load, as a paragraph of the terminal; "" if it was not, or nobody looked.
 std::string load_text(const std::optional<Load>& load);
 

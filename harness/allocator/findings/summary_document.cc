@@ -204,7 +204,6 @@ Json summary_json(const Summary& summary) {
   json["points"] = points_json(verdicts);
   json["touches"] = touches_json(verdicts);
   json["unlike_calls"] = unlike_json(verdicts);
-  for (const auto& [figure, title] : figure_titles(verdicts)) json["figures"][figure]["title"] = title;
   json["failures"] = failures_json(verdicts);
   return json;
 }

@@ -6,9 +6,9 @@
 
 #include "base/size.h"
 #include "base/units.h"
+#include "findings/findings.h"
 #include "findings/summary.h"
 #include "findings/summary_words.h"
-#include "findings/table.h"
 #include "judge/tax.h"
 
 namespace zerotax::findings {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "findings/table.h"
+#include "findings/findings.h"
 
 namespace zerotax::findings {
 namespace {

@@ -11,18 +11,17 @@
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "files/results.h"
 #include "judge/projects.h"
 #include "os/print.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "report/report.h"
 #include "report/reproducer.h"
 #include "report/session.h"
 #include "report/workload.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax::report {
 

@@ -6,13 +6,13 @@
 
 #include "base/json.h"
 #include "base/measured.h"
-#include "judge/finding.h"
 #include "judge/projects.h"
+#include "judge/rule.h"
 #include "os/environment.h"
 #include "point/plan.h"
 #include "point/typed_point.h"
 #include "profile/result.h"
-#include "report/reproducer_run.h"
+#include "report/reproducer.h"
 
 namespace zerotax::report {
 

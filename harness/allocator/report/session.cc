@@ -11,11 +11,11 @@
 #include "judge/rule.h"
 #include "os/environment.h"
 #include "os/utc.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "report/report.h"
 #include "report/reproducer.h"
 #include "run/interrupt.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 #include "run/session.h"
 #include "thresholds/session.h"
 

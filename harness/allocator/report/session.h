@@ -6,10 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "point/allocator.h"
 #include "point/plan.h"
 #include "report/report.h"
-#include "run/c_compiler.h"
+#include "run/helper_program.h"
 
 namespace zerotax::report {
 

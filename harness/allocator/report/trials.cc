@@ -7,14 +7,14 @@
 #include "base/units.h"
 #include "judge/projects.h"
 #include "judge/rule.h"
-#include "point/operation_cost.h"
+#include "point/typed_point.h"
 #include "profile/run.h"
 #include "profile/table.h"
 #include "report/report.h"
 #include "report/reproducer.h"
 #include "report/session.h"
 #include "run/interrupt.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax::report {
 

@@ -10,22 +10,21 @@
 #include <optional>
 #include <utility>
 
-#include "base/markdown.h"
 #include "base/names.h"
 #include "base/shell.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "exchange/forms.h"
+#include "files/folders.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
-#include "files/temporary_folder.h"
 #include "os/page.h"
 #include "os/print.h"
 #include "replay/document.h"
 #include "replay/run.h"
-#include "report/reproducer_run.h"
+#include "report/reproducer.h"
 #include "report/workload_calls.h"
-#include "run/c_compiler.h"
 #include "run/experiment.h"
+#include "run/helper_program.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
 

@@ -4,35 +4,105 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/size.h"
-#include "cli/colour.h"
 #include "cli/measure_options.h"
-#include "cli/next_step.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/document.h"
 #include "files/output_file.h"
 #include "files/results.h"
 #include "files/stored_run.h"
-#include "findings/document.h"
-#include "findings/next_step.h"
+#include "findings/findings.h"
 #include "findings/summary.h"
-#include "findings/table.h"
 #include "judge/cliff_edges.h"
 #include "os/input_file.h"
 #include "os/print.h"
+#include "point/plan.h"
+#include "replay/calls_file.h"
+#include "replay/document.h"
+#include "replay/run.h"
 #include "run/allocators.h"
 #include "run/figures.h"
 #include "run/fleet/hosts.h"
 #include "run/interrupt.h"
-#include "run/receive_points.h"
+#include "run/planning.h"
+#include "run/program_launch.h"
 #include "run/session.h"
 #include "study/plan.h"
 #include "study/points_table.h"
-#include "study/workloads.h"
 #include "thresholds/session.h"
 
 namespace zerotax::study {
+namespace {
+
+/// In a results folder: what became of real programs (replay/result.h).
+inline constexpr const char* kWorkloadsFile = "workloads.json";
+
+/// What replays showed: a table and a sentence, empty if nothing was replayed; and the number of the signal that ended
+/// them early, or 0.
+struct ReplayedWorkloads {
+  std::string text;
+  int signal = 0;
+};
+
+replay::Workloads read_stored(const std::string& path) {
+  return replay::read_workloads(read_document(path, "workloads", "delete it, and the recordings are replayed again"));
+}
+
+/// The plan's allocators as libraries to preload.
+std::vector<Allocator> preloaded(const Plan& plan) {
+  std::vector<Allocator> allocators;
+  for (const Allocator& each : plan.allocators) {
+    try {
+      Allocator found = *resolve_program_allocator(each.preload ? each.name + "=" + *each.preload : each.name, {});
+      found.env = each.env;
+      found.version = each.version;
+      allocators.push_back(std::move(found));
+    } catch (const std::exception& failure) {
+      print_text(stderr, "zerotax: {} is left out of real programs: {}\n", each.name, failure.what());
+    }
+  }
+  return allocators;
+}
+
+/// Throws UsageError if the folder has such a file that cannot be continued.
+void check_workloads(const std::string& folder) {
+  const std::string path = folder + "/" + kWorkloadsFile;
+  if (is_there(path)) read_stored(path);
+}
+
+/// Replays the recordings of replay/workloads under the plan's allocators, unless the folder's file has the result
+/// already, and adds each result to that file. Reports which allocators cannot be preloaded and are left out.
+ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) try {
+  const std::string recordings = replay::own_recordings();
+  if (recordings.empty()) return {};
+  replay::Plan how;
+  how.allocators = preloaded(plan);
+  how.times = !plan.audit_only;
+  how.timeout_s = plan.timeout_s;
+  if (how.allocators.empty()) return {};
+  const std::string path = folder + "/" + kWorkloadsFile;
+  replay::Workloads all =
+      is_there(path) ? read_stored(path) : replay::Workloads{replay::new_head("zerotax.workloads/1")};
+  if (!all.complete || all.workloads.empty()) {
+    all.complete = replay::replay_calls(replay::recordings_in({recordings}), how, all.workloads, [&] {
+      all.complete = false;
+      write_file(path, json_text(replay::workloads_json(all)));
+    });
+    add_sentence(all);
+    write_file(path, json_text(replay::workloads_json(all)));
+  }
+  if (!all.complete) return {"", interrupted()};
+  return {replay::zeros_text(all), 0};
+} catch (const replay::OtherPages& other) {
+  print_text(stderr, "zerotax: no programs are replayed: {}\n", other.what());
+  return {};
+}
+
+}  // namespace
 
 using findings::findings_count;
 using findings::next_step;
@@ -226,4 +296,5 @@ const Subcommand command("study", Wing::kAllocator,
                          });
 
 }  // namespace
+
 }  // namespace zerotax::study

@@ -5,7 +5,7 @@
 
 #include "base/size.h"
 #include "findings/summary.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax::study {
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "judge/document.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax::thresholds {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/size.h"
 #include "point/plan.h"
 #include "run/fleet/fleet.h"
-#include "thresholds/result.h"
+#include "thresholds/map.h"
 
 namespace zerotax::thresholds {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/plot_canvas.h"
-#include "thresholds/result.h"
+#include "thresholds/map.h"
 
 namespace zerotax::thresholds {
 

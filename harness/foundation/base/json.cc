@@ -1,8 +1,14 @@
 #include "base/json.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <vector>
 
 #include "base/printable.h"
+#include "base/size.h"
 
 namespace zerotax {
 namespace {
@@ -45,5 +51,74 @@ std::string text_field(const Json& object, const std::string& key, const std::st
 }
 
 bool is_not_available(const Json& figure) { return figure.is_object() && figure.contains("na"); }
+
+namespace {
+
+constexpr int kDeepest = 64;
+constexpr std::size_t kLongestText = 16 * kKiB;
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kShown = 40;
+  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
+}
+
+/// Checks each value as it is read: a million brackets are refused before a value is made of them.
+class Watch {
+ public:
+  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    if (depth > kDeepest) throw JsonTextError(fmt::format("is damaged: it is nested deeper than {} levels", kDeepest));
+    const auto level = static_cast<std::size_t>(depth);
+    if (event == Event::object_start) {
+      keys_.resize(std::max(keys_.size(), level + 2));
+      keys_[level + 1].clear();
+    } else if (event == Event::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      check_length(key);
+      if (!keys_[level].insert(key).second) {
+        throw JsonTextError(fmt::format("is damaged: an object has the key '{}' twice", shortened(key)));
+      }
+    } else if (event == Event::value && parsed.is_string()) {
+      check_length(parsed.get_ref<const std::string&>());
+    }
+    return true;
+  }
+
+ private:
+  static void check_length(const std::string& text) {
+    if (text.size() <= kLongestText) return;
+    throw JsonTextError(fmt::format("is damaged: the text '{}' is longer than 16 KiB", shortened(text)));
+  }
+
+  std::vector<std::set<std::string>> keys_;
+};
+
+/// What the parser found, without the name of its class and what it read last.
+std::string reason_of(std::string text) {
+  if (const auto at = text.find("] "); at != std::string::npos) text = text.substr(at + 2);
+  if (const auto at = text.find("; last read"); at != std::string::npos) text = text.substr(0, at);
+  for (const std::string_view words : {"parse error at ", "syntax error while parsing ", "value - ", "object key - "}) {
+    if (const auto at = text.find(words); at != std::string::npos) text.erase(at, words.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+Json parse_strict_json(std::string_view text) {
+  if (text.empty()) throw JsonTextError("is not JSON (it is empty)");
+  if (text.starts_with("\xef\xbb\xbf")) throw JsonTextError("is not JSON (it begins with a byte order mark)");
+  if (const auto at = text.find('\0'); at != std::string_view::npos) {
+    throw JsonTextError(fmt::format("is not JSON (byte {} is NUL)", at + 1));
+  }
+  try {
+    Watch watch;
+    return Json::parse(text.begin(), text.end(), [&watch](int depth, Json::parse_event_t event, Json& parsed) {
+      return watch(depth, event, parsed);
+    });
+  } catch (const Json::exception& failure) {
+    throw JsonTextError(fmt::format("is not JSON ({})", reason_of(failure.what())));
+  }
+}
 
 }  // namespace zerotax

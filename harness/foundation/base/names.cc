@@ -9,6 +9,7 @@
 #include "base/printable.h"
 
 namespace zerotax {
+
 std::string demangled(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "base/signed_rank.h"
+#include "base/statistics.h"
 #include "base/units.h"
 
 namespace zerotax {

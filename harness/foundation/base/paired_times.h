@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 
 namespace zerotax {
 

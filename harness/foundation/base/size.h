@@ -6,6 +6,9 @@
 
 namespace zerotax {
 
+/// The rest of a value; 0 where the part is more.
+inline std::uint64_t less(std::uint64_t value, std::uint64_t part) { return value > part ? value - part : 0; }
+
 inline constexpr std::uint64_t kKiB = 1024;
 inline constexpr std::uint64_t kMiB = 1024 * kKiB;
 inline constexpr std::uint64_t kGiB = 1024 * kMiB;

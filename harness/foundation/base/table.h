@@ -4,12 +4,55 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "base/measured.h"
+#include "base/printable.h"
 
 namespace zerotax {
+
+/// The meaning of a word: colour shows nothing else.
+enum class Tone { kWorse, kBetter, kDoubtful };
+
+/// Colours words by what they say, or leaves them alone.
+class Palette {
+ public:
+  /// Leaves every word alone: what stands in a file or a pipe.
+  Palette() = default;
+  explicit Palette(bool coloured) : coloured_(coloured) {}
+
+  /// The word in red, green or yellow and bold (ECMA-48: SGR), which a terminal shows as wide as before: pad it first.
+  /// Blanks around it stay outside.
+  [[nodiscard]] std::string operator()(Tone tone, std::string_view word) const;
+  /// A text whose lines are made already, with the first place of the word coloured.
+  [[nodiscard]] std::string first_in(std::string text, Tone tone, std::string_view word) const;
+
+ private:
+  bool coloured_ = false;
+};
+
+/// Text as a field of comma-separated values (RFC 4180). The text is made printable (base/printable.h). A field with a
+/// comma or a quote is put in quotes, and its quotes are doubled.
+inline std::string csv_field(const std::string& raw) {
+  const std::string text = printable(raw);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  return quoted + "\"";
+}
+
+/// Escapes text so that a line or a table cell of GitHub's Markdown shows it unchanged. The text makes no markup, link,
+/// image, mention or reference. It is made printable (base/printable.h) if it is not yet.
+std::string markdown_escaped(std::string_view text);
+
+/// The text as code in a line or a cell of a table.
+std::string markdown_code(std::string_view text);
+
+/// A block that shows lines of text word for word, within a fence that is longer than any in the text. `language`
+/// colors the block.
+std::string markdown_block(std::string_view text, std::string_view language = "text");
 
 /// The unit of a column: how its numbers are written for people (base/units.h).
 enum class Unit { kText, kCount, kBytes, kNs, kNumber, kRatio, kPercent, kWholePercent };
@@ -30,7 +73,7 @@ class Cell {
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell()) {}
 
   static Cell not_available();
-  /// A word of our own with the codes of its color (base/palette.h), shown unchanged.
+  /// A word of our own with the codes of its color, shown unchanged.
   static Cell colored(std::string word);
   /// Text that Markdown shows as code.
   static Cell code(std::string text);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/printable.h"
-#include "exchange/cut_text.h"
+#include "exchange/outcome.h"
 
 namespace zerotax::exchange {
 namespace {

@@ -1,6 +1,7 @@
 #include "exchange/outcome.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace zerotax::exchange {
 
@@ -21,6 +22,15 @@ std::string after_verdict(const std::string& sentence, const std::string& verdic
 
 bool fails(const OutcomeList& list) {
   return std::any_of(list.outcomes.begin(), list.outcomes.end(), [](const Outcome& each) { return each.fails; });
+}
+
+std::string cut_text(std::string text, std::size_t most) {
+  constexpr std::string_view kEllipsis = "…";
+  if (text.size() <= most) return text;
+  std::size_t end = most - kEllipsis.size();
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
+  text.resize(end);
+  return text.append(kEllipsis);
 }
 
 }  // namespace zerotax::exchange

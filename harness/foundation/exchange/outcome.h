@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -81,5 +82,9 @@ std::string after_verdict(const std::string& sentence, const std::string& verdic
 
 /// Whether any outcome makes the command exit with 1.
 bool fails(const OutcomeList& list);
+
+/// UTF-8 text of at most `most` bytes, cut between two characters, with … at the end of a cut text. `most` is at least
+/// 3.
+std::string cut_text(std::string text, std::size_t most);
 
 }  // namespace zerotax::exchange

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "os/bpf.h"
 #include "os/limits.h"
 #include "os/page.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/palette.h"
+#include "base/table.h"
 #include "exchange/outcome.h"
 
 namespace zerotax::contract {

@@ -3,11 +3,10 @@
 
 #include <filesystem>
 
-#include "base/markdown.h"
+#include "base/table.h"
 #include "contract/promise.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 
 namespace zerotax::contract {
 namespace {

@@ -15,18 +15,17 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/strict_json.h"
+#include "base/json.h"
 #include "contract/promise.h"
+#include "files/folders.h"
 #include "files/output_file.h"
-#include "files/temporary_folder.h"
 #include "os/child.h"
 #include "os/input_file.h"
 #include "os/process_info.h"
 #include "os/test_hook.h"
 #include "run/allocators.h"
-#include "run/c_compiler.h"
-#include "run/child_verdict.h"
 #include "run/experiment.h"
+#include "run/helper_program.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 

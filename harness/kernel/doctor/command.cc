@@ -2,13 +2,11 @@
 
 #include <memory>
 
-#include "cli/colour.h"
 #include "cli/common_options.h"
-#include "cli/next_step.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "doctor/table.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/print.h"
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/measured.h"
-#include "base/palette.h"
+#include "base/table.h"
 #include "doctor/check.h"
 #include "os/environment.h"
 

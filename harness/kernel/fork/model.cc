@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "os/page.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 #include "fork/study.h"
 
 namespace zerotax::fork {

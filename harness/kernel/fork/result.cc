@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/bootstrap.h"
 #include "base/statistics.h"
 #include "fork/model.h"
 #include "fork/sections.h"

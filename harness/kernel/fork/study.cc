@@ -8,7 +8,6 @@
 #include <memory>
 #include <numeric>
 
-#include "base/bootstrap.h"
 #include "base/error.h"
 #include "base/size.h"
 #include "base/statistics.h"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <tuple>
 
-#include "base/distributions.h"
 #include "base/size.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "fork/result.h"
 #include "os/environment.h"

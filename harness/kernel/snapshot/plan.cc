@@ -18,7 +18,8 @@
 #include "os/machine_trouble.h"
 #include "os/page.h"
 #include "run/allocators.h"
-#include "run/memory_guard.h"
+#include "run/experiment.h"
+#include "snapshot/run.h"
 
 namespace zerotax::snapshot {
 namespace {

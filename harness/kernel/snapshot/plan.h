@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax::snapshot {
 

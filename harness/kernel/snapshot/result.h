@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/statistics.h"
 #include "observe/fault.h"
 #include "observe/kernel_symbols.h"

@@ -15,9 +15,9 @@
 #include "os/machine_trouble.h"
 #include "os/memory.h"
 #include "run/allocators.h"
-#include "run/child_verdict.h"
 #include "run/debian_library.h"
-#include "run/memory_guard.h"
+#include "run/experiment.h"
+#include "run/helper_program.h"
 
 namespace zerotax::snapshot {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "observe/fault.h"
 #include "observe/frame.h"
+#include "point/plan.h"
 #include "snapshot/plan.h"
 #include "snapshot/process/run_block.h"
 

@@ -4,23 +4,56 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "cli/complete_values.h"
-#include "cli/number_checks.h"
+#include "cli/complete.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
 #include "files/output_kind.h"
 
 namespace zerotax {
 namespace {
+
+template <typename T>
+bool is_number(const std::string& word) {
+  T value{};
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return failure == std::errc() && end == word.data() + word.size();
+}
+
+/// A leading zero means base 8 to some.
+bool has_leading_zero(const std::string& word) {
+  const std::size_t first = word.starts_with('-') ? 1 : 0;
+  return word.size() > first + 1 && word[first] == '0' && word[first + 1] >= '0' && word[first + 1] <= '9';
+}
+
+template <typename T>
+CLI::Validator decimal(const char* what) {
+  const auto check = [what](std::string& word) {
+    if (is_number<T>(word) && !has_leading_zero(word)) return std::string();
+    return fmt::format("'{}' is not {}", word, what);
+  };
+  return {check, ""};
+}
+
+/// Makes an option that is a number take plain decimal ones only: the parser would read 0x10 as 16 and 010 as 8. Each
+/// command checks the range itself, and nan.
+void add_number_check(CLI::Option& option, bool whole) {
+  if (whole) {
+    option.check(decimal<std::int64_t>("a whole decimal number in range"));
+  } else {
+    option.check(decimal<double>("a decimal number"));
+  }
+}
 
 CLI::Validator not_empty(const char* remedy) {
   return {[remedy](std::string& word) { return word.empty() ? std::string(remedy) : std::string(); }, ""};

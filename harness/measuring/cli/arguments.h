@@ -6,8 +6,10 @@
 #include <vector>
 
 namespace CLI {
+
 class App;
 class Option;
+
 }  // namespace CLI
 
 namespace zerotax {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
-#include "cli/stream_options.h"
 #include "run/allocators.h"
 
 namespace zerotax {

@@ -62,4 +62,7 @@ Argument add_text(Arguments& arguments, std::string& path, const std::string& fa
 /// A folder, new or empty.
 Argument add_out(Arguments& arguments, std::string& path);
 
+/// --json of a command that writes a document for each sample, a line each.
+Argument add_json_lines(Arguments& arguments, std::string& path);
+
 }  // namespace zerotax

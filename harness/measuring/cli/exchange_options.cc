@@ -4,9 +4,7 @@
 
 #include "cli/common_options.h"
 #include "exchange/bmf_document.h"
-#include "exchange/github.h"
-#include "exchange/junit.h"
-#include "exchange/markdown.h"
+#include "exchange/outcome_texts.h"
 #include "files/output_file.h"
 #include "os/print.h"
 #include "os/utc.h"

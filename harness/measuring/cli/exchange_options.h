@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/arguments.h"
 #include "exchange/outcome.h"
-#include "files/output_paths.h"
+#include "files/output_file.h"
 #include "judge/comparison.h"
 
 namespace zerotax {

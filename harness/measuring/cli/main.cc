@@ -16,7 +16,6 @@
 
 #include "base/one_line.h"
 #include "cli/help_format.h"
-#include "cli/leftover.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"
 #include "os/input_file.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "cli/fleet_options.h"
+#include "cli/places.h"
 #include "meter/sample_block.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax {
 

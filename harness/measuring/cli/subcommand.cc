@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "base/nearest.h"
-#include "cli/colour.h"
-#include "cli/leftover.h"
-#include "cli/machine_option.h"
+#include "cli/help_format.h"
 #include "cli/parser.h"
+#include "cli/places.h"
+#include "cli/terminal_options.h"
 #include "files/output_kind.h"
 
 namespace zerotax {

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "files/cannot_write.h"
+#include "files/new_file.h"
 #include "files/output_kind.h"
 #include "os/file_lock.h"
 #include "os/regular_file.h"

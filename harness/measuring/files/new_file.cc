@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "files/cannot_write.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
 #include "os/input_file.h"

@@ -7,6 +7,9 @@
 
 namespace zerotax {
 
+/// Throws UsageError that says why a file could not be written: `reason` is an errno.
+[[noreturn]] void cannot_write(const std::string& path, int reason);
+
 /// A file that is being written. Once the file is whole, it takes the place of the file at its path. Until then, and
 /// after a failure, a kill or on a full disk, the old file stays. A link stays, and the file that it leads to is
 /// replaced.

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/strict_json.h"
 #include "files/document.h"
 #include "os/input_file.h"
 

@@ -91,4 +91,17 @@ UniqueFd lock_results(const std::string& folder);
 /// A results/<time> folder name for a run that starts now.
 std::string default_results_path();
 
+inline constexpr const char* kRunSchema = "zerotax.run/1";
+
+/// What is read of a run's document, which keeps to its schema.
+struct RunParts {
+  Json environment;
+  std::optional<std::map<std::string, Json>> environments;
+  std::optional<ComparableTimes> comparable_times;
+  std::optional<std::vector<Json>> points;  ///< nothing: they are in points_file
+  std::optional<std::string> points_file;
+};
+
+void from_json(const Json& json, RunParts& run);
+
 }  // namespace zerotax

@@ -8,13 +8,13 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "base/strict_json.h"
+#include "base/json.h"
 #include "files/document.h"
-#include "files/run_parts.h"
+#include "files/results.h"
 #include "os/environment.h"
 #include "os/input_file.h"
-#include "point/point_health.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
+#include "point/typed_point.h"
 
 namespace zerotax {
 namespace {

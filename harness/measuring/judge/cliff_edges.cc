@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "judge/points.h"
 #include "os/page.h"
-#include "point/operation_cost.h"
+#include "point/typed_point.h"
 
 namespace zerotax {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "judge/finding.h"
+#include "judge/rule.h"
 
 namespace zerotax {
 

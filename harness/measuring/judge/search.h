@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "judge/signature.h"
-#include "point/size_grid.h"
+#include "point/plan.h"
 
 namespace zerotax {
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "os/page.h"
-#include "point/point_health.h"
 #include "point/typed_point.h"
 
 namespace zerotax {

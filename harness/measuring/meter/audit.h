@@ -1,7 +1,5 @@
 #pragma once
 
-#include "meter/few_ranges.h"
-#include "meter/filled_pages.h"
 #include "meter/memory_call.h"
 #include "meter/meter.h"
 #include "meter/page_account.h"

@@ -2,6 +2,7 @@
 
 #include "meter/fork_writes.h"
 #include "meter/meter.h"
+#include "os/held_memory.h"
 #include "os/pagemap.h"
 #include "os/range_list.h"
 
@@ -27,6 +28,19 @@ class FaultsMeter final : public BareMeter, private ForkSteps {
   Pagemap pagemap_;
   const Pagemap* own_ = &pagemap_;  ///< of the process that we are in
   RangeList populated_;
+};
+
+/// The held pass: the memory that the process holds at the end of the touching, and after free. No time means anything.
+class HeldMeter final : public BareMeter {
+ public:
+  explicit HeldMeter(SampleBlock& samples);
+
+  void release(void* block) override;
+  void begin_operation(OpSample& op) override { op_ = &op; }
+
+ private:
+  OpSample* op_ = nullptr;
+  HeldMemory memory_;
 };
 
 }  // namespace zerotax

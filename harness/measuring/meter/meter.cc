@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "meter/fork_writes.h"
 #include "os/clock.h"
@@ -9,7 +10,6 @@
 #include "os/page.h"
 
 namespace zerotax {
-
 namespace {
 
 /// How many pages a fraction of a block's is, rounded up.
@@ -130,5 +130,27 @@ void* BareMeter::allocate(std::size_t bytes) {
 }
 
 void BareMeter::release(void* block) { std::free(block); }
+
+namespace {
+
+// A list through the registrations themselves: registering must not allocate, for it runs in the measured process.
+const CaseRegistration* first = nullptr;
+
+}  // namespace
+
+CaseRegistration::CaseRegistration(const Case& registered) : case_(registered), next_(first) { first = this; }
+
+const Case* find_case(const char* name) {
+  for (const CaseRegistration* entry = first; entry != nullptr; entry = entry->next_) {
+    if (std::strcmp(entry->case_.name, name) == 0) return &entry->case_;
+  }
+  return nullptr;
+}
+
+void for_each_case(void (*visit)(const Case&)) {
+  for (const CaseRegistration* entry = first; entry != nullptr; entry = entry->next_) {
+    visit(entry->case_);
+  }
+}
 
 }  // namespace zerotax

@@ -1,12 +1,82 @@
 #pragma once
 
-#include "meter/few_ranges.h"
+#include <cstddef>
+
 #include "meter/sample_block.h"
+#include "os/page.h"
 #include "os/pagemap.h"
 #include "os/range_list.h"
 #include "os/undispatched.h"
 
 namespace zerotax {
+
+/// Address ranges in any order, in place: what a handler of a signal may keep. A range beyond kCapacity is lost, and
+/// full() says so.
+class FewRanges {
+ public:
+  static constexpr std::size_t kCapacity = 256;
+
+  void clear() {
+    size_ = 0;
+    full_ = false;
+  }
+  void add(AddressRange range) {
+    if (range.bytes() == 0) return;
+    // A heap that grows step by step, or pages given back one by one.
+    if (size_ > 0 && ranges_[size_ - 1].end == range.begin) {
+      ranges_[size_ - 1].end = range.end;
+    } else if (size_ < kCapacity) {
+      ranges_[size_++] = range;
+    } else {
+      full_ = true;
+    }
+  }
+  [[nodiscard]] bool contains(std::uintptr_t address) const {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (address >= ranges_[i].begin && address < ranges_[i].end) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] const AddressRange* begin() const { return &ranges_[0]; }
+  [[nodiscard]] const AddressRange* end() const { return &ranges_[size_]; }
+  [[nodiscard]] bool full() const { return full_; }
+
+ private:
+  AddressRange ranges_[kCapacity];
+  std::size_t size_ = 0;
+  bool full_ = false;
+};
+
+/// Adds up the pages of one block that were filled with zeros by stores that only the pages reveal. A page that the
+/// block shares with a header or another block proves nothing by itself, for somebody else may have written there: it
+/// counts when the page next to it, inside the block, was filled.
+class FilledPages {
+ public:
+  explicit FilledPages(AddressRange block = {});
+
+  /// The bytes that were filled in the part of the block on one page; `dirty`: over something other than zeros.
+  void add(AddressRange part, std::size_t bytes, bool dirty);
+
+  struct Bytes {
+    std::size_t all = 0;
+    std::size_t dirty = 0;  ///< of them, not zero before
+  };
+  [[nodiscard]] Bytes total() const;
+
+  /// Whether bytes were filled, but only on pages shared with neighbours, because the block has no page of its own: the
+  /// bytes may be the block's or its neighbours'.
+  [[nodiscard]] bool is_doubtful() const;
+  /// Whether the block has no page of its own.
+  [[nodiscard]] bool has_no_page() const { return whole_.bytes() == 0; }
+
+ private:
+  AddressRange whole_;  ///< the pages that are the block's own
+  Bytes inside_;
+  Bytes head_;
+  Bytes tail_;
+  bool first_filled_ = false;
+  bool last_filled_ = false;
+};
 
 /// What the kernel gave and took back, page by page, in the private anonymous memory of the whole process (audit pass;
 /// pages of files are not zeroed, and those of shared memory make the figures n/a): kernel-zeroed, refilled and

@@ -69,7 +69,7 @@ class ZeroingMeter final : public Meter {
 };
 
 /// The differential pass: malloc of the same size, freed at once, then calloc, each between two clocks. Their
-/// difference is what zeroing costs, by whatever instructions, if meter/difference.h finds nothing against it. The
+/// difference is what zeroing costs, by whatever instructions, if what is measured finds nothing against it. The
 /// clock around memset runs too while memsets are few, so that the two can be compared call by call.
 class DifferentialMeter final : public Meter {
  public:

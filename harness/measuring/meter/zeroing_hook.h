@@ -4,6 +4,11 @@
 
 namespace zerotax {
 
+/// The clocks, counters and files that a probe reads are the C library's, whatever the preloaded library exports under
+/// the same names: the probe's own slots for them are set to the C library's functions. To be called once, before
+/// anything is measured; does nothing, and allocates nothing, where no name has been taken.
+void use_real_functions();
+
 /// Sees every call of memset and its kin that writes zeros, through the GOT slots of all loaded objects, while a
 /// listener is set. Stores that the compiler wrote in line are not seen (audit.h finds those by their pages).
 class ZeroingHook {

@@ -1,6 +1,6 @@
 #include "point/metric_named.h"
 
-#include "base/key_of_name.h"
+#include "base/names.h"
 
 namespace zerotax {
 

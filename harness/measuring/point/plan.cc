@@ -2,7 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/size.h"
+
 namespace zerotax {
+
+Json version_json(const Allocator& allocator) {
+  if (allocator.version.empty()) return not_available("the library states no version and has no build-id");
+  return allocator.version;
+}
+
+std::string name_and_version(const Allocator& allocator) {
+  return allocator.name + (allocator.version.empty() ? "" : " " + allocator.version);
+}
+
+Json allocator_json(const Allocator& allocator) {
+  Json json;
+  json["name"] = allocator.name;
+  json["version"] = version_json(allocator);
+  json["preload"] = allocator.preload ? Json(*allocator.preload) : Json(nullptr);
+  json["env"] = Json::object();
+  for (const auto& [key, value] : allocator.env) json["env"][key] = value;
+  return json;
+}
+
 namespace {
 
 Json repeats_json(const Repeats& repeats) {
@@ -43,6 +69,26 @@ Json plan_json(const Plan& plan) {
                               {"repeats", repeats_json(point.repeats)}});
   }
   return json;
+}
+
+std::uint32_t audited_operations(std::uint32_t ops, std::uint64_t size_bytes) {
+  constexpr std::uint64_t kAlways = 8;
+  const std::uint64_t most =
+      std::clamp<std::uint64_t>(2 * kGiB / std::max<std::uint64_t>(size_bytes, 1), kAlways, 1000);
+  return static_cast<std::uint32_t>(std::max(kAlways, std::min<std::uint64_t>(ops, most)));
+}
+
+std::vector<std::uint64_t> size_grid(std::uint64_t from, std::uint64_t to, unsigned per_octave) {
+  if (from == 0 || to < from || per_octave == 0) throw std::invalid_argument("invalid grid");
+  std::vector<std::uint64_t> grid;
+  for (unsigned step = 0;; ++step) {
+    const double size = static_cast<double>(from) * std::exp2(static_cast<double>(step) / per_octave);
+    if (size >= static_cast<double>(to)) break;
+    const auto whole = static_cast<std::uint64_t>(size);
+    if (grid.empty() || whole > grid.back()) grid.push_back(whole);
+  }
+  grid.push_back(to);
+  return grid;
 }
 
 }  // namespace zerotax

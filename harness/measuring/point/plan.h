@@ -1,15 +1,34 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "meter/sample_block.h"
 #include "os/huge_pages.h"
-#include "point/allocator.h"
 
 namespace zerotax {
+
+/// An allocator under test, in one configuration.
+struct Allocator {
+  std::string name;
+  std::string probe;                       ///< path of the probe program
+  std::optional<std::string> preload;      ///< path of the library preloaded into it; empty if linked
+  std::map<std::string, std::string> env;  ///< its configuration
+  std::string version;                     ///< as the running library says; may be a build-id, or empty
+};
+
+/// {"name", "version", "preload", "env"}.
+Json allocator_json(const Allocator& allocator);
+
+/// The version as a metric: a string, or {"na": ...}.
+Json version_json(const Allocator& allocator);
+
+/// "jemalloc 5.3.0"; the name alone where the version is not known.
+std::string name_and_version(const Allocator& allocator);
 
 /// How often an operation is repeated in a pass. Never fewer than `min_ops`; never more than `ops`; in between, until
 /// the budget is used up.
@@ -59,5 +78,12 @@ inline constexpr const char* kPlanSchema = "zerotax.plan/1";
 
 /// The plan as a file (kPlanSchema), from which --resume continues.
 Json plan_json(const Plan& plan);
+
+/// How many operations an audit makes of `ops` that were asked for: all of them, but beyond eight no more than 1000,
+/// and no more than come to 2 GiB. By these two numbers alone, for its figures must not depend on speed.
+std::uint32_t audited_operations(std::uint32_t ops, std::uint64_t size_bytes);
+
+/// Sizes from `from` to `to`, both included, `per_octave` to each doubling.
+std::vector<std::uint64_t> size_grid(std::uint64_t from, std::uint64_t to, unsigned per_octave);
 
 }  // namespace zerotax

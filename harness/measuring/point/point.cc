@@ -1,21 +1,134 @@
 #include "point/point.h"
 
-#include <string_view>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/statistics.h"
 #include "os/processor.h"
-#include "point/audited_syscalls.h"
-#include "point/call_modes.h"
-#include "point/first_operations.h"
-#include "point/fork_metrics.h"
-#include "point/measured_values.h"
-#include "point/point_outcome.h"
+#include "point/pass_metrics.h"
 #include "point/steady_state.h"
-#include "point/transfer.h"
 #include "point/zero_time.h"
-#include "point/zeroed_words.h"
 
 namespace zerotax {
 namespace {
+
+PointStatus status_of(PassResult::Status status) {
+  switch (status) {
+    case PassResult::Status::kOk:
+      return PointStatus::kOk;
+    case PassResult::Status::kFailed:
+      return PointStatus::kFailed;
+    case PassResult::Status::kCrashed:
+      return PointStatus::kCrashed;
+    case PassResult::Status::kTimeout:
+      return PointStatus::kTimeout;
+    case PassResult::Status::kStopped:
+      break;
+  }
+  return PointStatus::kSkipped;
+}
+
+/// Status and reason of a point: of its first pass that went wrong, then of its contents.
+void set_status(const Passes& passes, Point& point) {
+  for (const auto& [name, pass] : {std::pair{"audit", &passes.audit},
+                                   {"timing", &passes.timing},
+                                   {"zeroing", &passes.zeroing},
+                                   {"differential", &passes.differential},
+                                   {"faults", &passes.faults},
+                                   {"held", &passes.held},
+                                   {"held without huge pages", &passes.held_without}}) {
+    if (!pass->made() || pass->status() == PassResult::Status::kOk) continue;
+    point.status = status_of(pass->status());
+    point.reason = fmt::format("{} pass: {}", name, pass->reason());
+    return;
+  }
+  for (std::size_t i = 0; i < passes.audit.ops(); ++i) {
+    if (passes.audit.op(i).not_zero == 0) continue;
+    point.status = PointStatus::kNotZero;
+    point.reason = fmt::format("calloc handed out a block with a non-zero byte at offset {}, operation {}",
+                               passes.audit.op(i).not_zero_offset, i + 1);
+    return;
+  }
+  for (std::size_t i = 0; i < passes.audit.ops(); ++i) {
+    if (passes.audit.op(i).misaligned == 0) continue;
+    point.status = PointStatus::kMisaligned;
+    point.reason = fmt::format("calloc handed out a block aligned to {} bytes where {} are required, operation {}",
+                               passes.audit.op(i).misaligned, alignof(std::max_align_t), i + 1);
+    return;
+  }
+}
+
+/// The promises that were broken, in whatever operation.
+void add_violations(const PassResult& audit, std::vector<std::string>& violations) {
+  bool dirty = false;
+  bool misaligned = false;
+  for (std::size_t i = 0; i < audit.ops(); ++i) {
+    dirty = dirty || audit.op(i).not_zero != 0;
+    misaligned = misaligned || audit.op(i).misaligned != 0;
+  }
+  if (dirty) violations.emplace_back(word_of(PointStatus::kNotZero));
+  if (misaligned) violations.emplace_back(word_of(PointStatus::kMisaligned));
+}
+
+/// Sets status and reason of a point, of its first pass that went wrong, then of its contents; and its violations.
+void set_outcome(const Passes& passes, Point& point) {
+  set_status(passes, point);
+  // A pass that went wrong is the status, and what was measured until then is not judged.
+  if (point.status == PointStatus::kNotZero || point.status == PointStatus::kMisaligned) {
+    add_violations(passes.audit, point.violations);
+  }
+}
+
+bool receives(const PassResult& pass) { return pass.made() && pass.samples().receives != 0; }
+
+/// Bytes received by one operation in the steady state, or 0.
+std::int64_t received_by_operation(const PassResult& pass) {
+  std::vector<std::int64_t> values;
+  for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
+    values.push_back(std::max<std::int64_t>(pass.op(i).received_bytes, 0));
+  }
+  return values.empty() ? 0 : observed_median(values);
+}
+
+/// A figure of the audit for each byte that an operation received.
+MetricValue per_received_byte(const PassResult& audit, const MetricValue& figure) {
+  if (figure.is_not_available()) return figure;
+  const std::int64_t received = received_by_operation(audit);
+  if (received == 0) return MetricValue::not_available("the audit pass received nothing");
+  return MetricValue::real(*figure.number() / static_cast<double>(received));
+}
+
+/// Adds the point's transfer, for a case that receives: what a second and a CPU second of receiving brought, and what
+/// was zeroed for each byte received. Times and faults are of the loop at the end of the timing pass, bytes of the
+/// audit, whose steady state the point has already. Nothing for a case that receives nothing. MB and GB are 10^6 and
+/// 10^9 bytes.
+void add_transfer(const Passes& passes, Point& point) {
+  const PassResult& timing = passes.timing;
+  if (!receives(timing) && !receives(passes.audit)) return;
+  const Transfer found = timing.made() ? timing.samples().transfer : Transfer{};
+  const std::int64_t received = std::max(received_by_operation(timing), received_by_operation(passes.audit));
+  const auto none = [&] {
+    return MetricValue::not_available(timing.reason().empty() ? "the timing pass made no loop without meters"
+                                                              : "timing pass: " + timing.reason());
+  };
+  const auto per = [&](std::int64_t amount, double unit, std::int64_t of, double of_unit) {
+    if (found.ops == 0 || of == 0 || amount == kNotMeasured) return none();
+    return MetricValue::real((static_cast<double>(amount) / unit) / (static_cast<double>(of) / of_unit));
+  };
+  point[Metric::kTransferOps] = MetricValue::whole(found.ops);
+  point[Metric::kReceivedBytes] =
+      received > 0 ? MetricValue::whole(received) : MetricValue::not_available("nothing was received");
+  point[Metric::kMbPerS] = per(found.received_bytes, 1e6, found.wall_ns, 1e9);
+  point[Metric::kCpuSPerGb] = per(found.cpu_ns, 1e9, found.received_bytes, 1e9);
+  point[Metric::kZeroedPerReceivedByte] = per_received_byte(passes.audit, point[Metric::kZeroedBytes]);
+  point[Metric::kRedundantPerReceivedByte] = per_received_byte(passes.audit, point[Metric::kRedundantZeroedBytes]);
+  point[Metric::kFaultsPerMb] = per(found.faults, 1, found.received_bytes, 1e6);
+}
 
 MetricValue version_of(const Allocator& allocator) {
   const Json version = version_json(allocator);

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "point/metric_value.h"
-#include "point/pass_result.h"
+#include "point/point.h"
 
 namespace zerotax {
 

@@ -1,12 +1,126 @@
 #include <benchmark/benchmark.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
-#include "probe/benchmarks.h"
-#include "probe/identify.h"
+#include "meter/meter.h"
+#include "meter/probe_exit.h"
+#include "meter/sample_block.h"
+#include "os/faults.h"
+#include "probe/inherited.h"
 #include "probe/run_point.h"
+#include "probe/version.h"
+
+namespace zerotax {
+namespace {
+
+void run_benchmark(benchmark::State& state, const Case& measured) {
+  BareMeter meter;
+  Request request{};
+  request.size_bytes = static_cast<std::uint64_t>(state.range(0));
+  request.touch = static_cast<double>(state.range(1)) / 100;
+  if (measured.begin != nullptr) {
+    if (const char* why = measured.begin(request)) {
+      state.SkipWithError(why);
+      return;
+    }
+  }
+  const std::int64_t faults = thread_minor_faults();
+  for ([[maybe_unused]] auto _ : state) {
+    if (!measured.operation(meter, request)) {
+      state.SkipWithError(meter.failure() != nullptr ? meter.failure() : "calloc returned NULL");
+      break;
+    }
+  }
+  // A counter that the kernel does not give is left out: never 0.
+  if (faults >= 0) {
+    state.counters["faults"] =
+        benchmark::Counter(static_cast<double>(thread_minor_faults() - faults), benchmark::Counter::kAvgIterations);
+  }
+  const std::int64_t received = meter.take_received();
+  state.SetBytesProcessed(received != kNotMeasured ? received
+                                                   : static_cast<std::int64_t>(state.iterations()) * state.range(0));
+  if (measured.end != nullptr) measured.end();
+}
+
+/// Registers every case with Google Benchmark at the sizes and touched fractions that the study asks about, as
+/// "<case>/<size in bytes>/touch:<percent>". Counters: minor faults per operation and bytes per second.
+void register_benchmarks() {
+  for_each_case([](const Case& measured) {
+    benchmark::RegisterBenchmark(measured.name,
+                                 [&measured](benchmark::State& state) { run_benchmark(state, measured); })
+        ->ArgNames({"", "touch"})
+        ->ArgsProduct({{64 << 10, 1 << 20, 20 << 20, 100 << 20, 1000 << 20}, {0, 100}});
+  });
+}
+
+/// The answer, whole before it is written: an allocator may close our descriptors in any of its calls.
+class Answer {
+ public:
+  template <typename... Values>
+  void add(const char* format, Values... values) {
+    const int length = std::snprintf(&text_[used_], sizeof text_ - used_, format, values...);
+    used_ = std::min(sizeof text_ - 1, used_ + static_cast<std::size_t>(std::max(0, length)));
+  }
+  [[nodiscard]] bool write_to(int fd) const {
+    for (std::size_t done = 0; done < used_;) {
+      const ssize_t written = ::write(fd, &text_[done], used_ - done);
+      if (written < 0) return false;
+      done += static_cast<std::size_t>(written);
+    }
+    return true;
+  }
+
+ private:
+  char text_[16 * 1024];
+  std::size_t used_ = 0;
+};
+
+Answer answer;
+
+/// Writes which objects malloc, calloc, realloc and free come from in this process, the allocator's version, the layout
+/// of sample blocks and the cases as "key=value" lines: into the file that the driver gave as `fd`, or to standard
+/// output. The last line is "end=1". Returns the exit status.
+int identify(int fd) {
+  // A first call makes allocators that initialise themselves late do so.
+  std::free(std::calloc(1, 1));
+  RunningMalloc running{nullptr, ""};
+  for (const char* symbol : {"malloc", "realloc", "free", "calloc"}) {
+    void* found = ::dlsym(RTLD_DEFAULT, symbol);
+    Dl_info info{};
+    if (found == nullptr || ::dladdr(found, &info) == 0) return 1;
+    answer.add("%s=%s\n", symbol, info.dli_fname);
+    running = {info.dli_fbase, info.dli_fname};
+  }
+  char version[64];
+  const char* known_as = read_version(running, &version[0], sizeof version);
+  answer.add("version=%s\nknown_as=%s\nlayout=%#" PRIx64 "\n", &version[0], known_as != nullptr ? known_as : "",
+             kSampleBlockMagic);
+  for_each_case([](const Case& known) {
+    answer.add("case.%s=%s\nmemory.%s=%g\nforks.%s=%d\n", known.name, known.summary, known.name, known.memory,
+               known.name, known.forks ? 1 : 0);
+  });
+  answer.add("end=%d\n", 1);
+  const int to = fd == STDOUT_FILENO ? fd : inherited_file(fd, 0);
+  if (to < 0) {
+    probe_say("the descriptor of the answer is closed", 0);
+    return kNoSampleBlock;
+  }
+  if (answer.write_to(to)) return 0;
+  probe_say("cannot write its answer", errno);
+  return kNoMachine;
+}
+
+}  // namespace
+
+}  // namespace zerotax
 
 // A probe is a Google Benchmark program for people (--benchmark_filter and the rest), and the measured process for the
 // driver. In the second role nothing of Google Benchmark runs before or during the measurement.

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/printable.h"
-#include "files/library_file.h"
+#include "files/output_file.h"
 #include "os/input_file.h"
 #include "os/machine_trouble.h"
 #include "run/debian_library.h"

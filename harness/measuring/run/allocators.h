@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax {
 

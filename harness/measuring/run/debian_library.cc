@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/one_line.h"
-#include "files/cache_folder.h"
+#include "files/folders.h"
 #include "files/output_file.h"
 #include "os/elf_file.h"
 #include "os/input_file.h"

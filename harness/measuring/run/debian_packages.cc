@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "files/output_file.h"
 #include "os/print.h"
-#include "run/child_verdict.h"
 #include "run/helper_program.h"
 
 namespace zerotax {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "os/processor.h"
 
 namespace zerotax {

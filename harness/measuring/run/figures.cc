@@ -7,11 +7,10 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "files/folders.h"
 #include "files/output_file.h"
-#include "files/temporary_folder.h"
 #include "run/helper_program.h"
 #include "run/interrupt.h"
-#include "run/python.h"
 
 namespace zerotax {
 

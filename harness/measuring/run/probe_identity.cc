@@ -15,9 +15,9 @@
 #include "os/child.h"
 #include "os/machine_trouble.h"
 #include "run/allocators.h"
-#include "run/child_verdict.h"
 #include "run/debian_library.h"
-#include "run/pass_verdict.h"
+#include "run/helper_program.h"
+#include "run/probe_process.h"
 
 namespace zerotax {
 
@@ -28,7 +28,7 @@ constexpr auto kPatience = std::chrono::seconds(10);
 /// The loader's own exit status, when it cannot load what is preloaded, or what that needs.
 constexpr int kLoaderFailed = 127;
 
-/// The lines "key=value" of probe/identify.cc.
+/// The lines "key=value" of the probe (probe/main.cc).
 struct Answer : ProbeAnswer {
   std::string layout;
   bool complete = false;

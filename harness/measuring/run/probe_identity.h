@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax {
 

@@ -2,22 +2,140 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/one_line.h"
 #include "files/output_kind.h"
 #include "os/elf_file.h"
 #include "os/input_file.h"
 #include "os/machine_trouble.h"
+#include "os/print.h"
 #include "run/allocators.h"
 #include "run/debian_library.h"
 #include "run/interrupt.h"
 #include "run/probe_identity.h"
 
 namespace zerotax {
+namespace {
+
+using Text = std::string_view;
+
+/// Prefixes of variables by which loaders, interpreters, build tools, sanitizers and libraries find code and files.
+constexpr Text kPrefixes[] = {
+    "LD_",    "DYLD_",   "GCONV",   "GETCONF", "NSS_",    "RES_",    "HOSTALIASES", "LOCALDOMAIN", "BASH",    "SHELL",
+    "ZSH",    "LESS",    "MAN",     "TERM",    "GREP",    "TAR_",    "RSYNC",       "SUDO_",       "SSH_",    "GIT_",
+    "SVN_",   "CVS",     "HG",      "PYTHON",  "PERL",    "RUBY",    "GEM_",        "BUNDLE_",     "NODE_",   "NPM_",
+    "YARN_",  "DENO_",   "BUN_",    "JAVA",    "_JAVA",   "JDK",     "JRE",         "JVM",         "MAVEN",   "M2_",
+    "GRADLE", "ANT_",    "SBT_",    "SCALA",   "KOTLIN",  "DOTNET",  "CORECLR",     "COMPLUS_",    "COR_",    "MONO_",
+    "PHP",    "LUA",     "R_",      "RSCRIPT", "JULIA",   "TCL",     "GUILE",       "OCAML",       "CAML",    "GHC",
+    "ERL_",   "ELIXIR",  "OPENSSL", "SSL_",    "KRB5",    "SASL_",   "GTK",         "GDK_",        "GIO_",    "GI_",
+    "GST_",   "QT_",     "QML",     "KDE",     "XDG_",    "DBUS",    "LIBGL",       "MESA_",       "VK_",     "EGL",
+    "OCL_",   "OPENCL",  "CUDA_",   "ALSA_",   "PULSE_",  "CARGO",   "RUSTC",       "RUSTUP",      "RUSTDOC", "CGO_",
+    "GOROOT", "GOPROXY", "GOTOOL",  "MAKE",    "GNUMAKE", "CMAKE",   "NINJA",       "CCACHE",      "DISTCC",  "GCC_",
+    "ASAN_",  "LSAN_",   "TSAN_",   "MSAN_",   "UBSAN_",  "HWASAN_", "SANITIZER",   "LLVM_",       "XRAY_",   "GCOV_",
+    "HEAP",   "CPUPROF", "OMPI_",   "PMIX_",   "UCX_",    "HDF5_",   "GDAL_",       "PROJ_",       "MAGICK",  "GS_",
+    "TEX",    "EMACS",   "DOCKER",  "SYSTEMD", "ZEROTAX_"};
+
+/// Whole names.
+constexpr Text kNames[] = {"ENV", "IFS", "PS0", "PS1", "PS2", "PS3",  "PS4", "CC",     "CXX",  "CPP",      "LD",
+                           "AS",  "AR",  "FC",  "NM",  "TMP", "TEMP", "PWD", "OLDPWD", "MAIL", "LANGUAGE", "RC"};
+
+/// Endings of a part of a name between underscores, as in MANPAGER and EXTRA_PLUGINS.
+constexpr Text kEndings[] = {
+    "PATH",        "PATHS",    "DIR",     "DIRS",      "DIRECTORY",  "FOLDER",  "FILE",    "FILES",     "FILENAME",
+    "HOME",        "ROOT",     "PREFIX",  "OPT",       "OPTS",       "OPTION",  "OPTIONS", "ARGS",      "FLAGS",
+    "PRELOAD",     "PRELOADS", "AUDIT",   "LOADER",    "LIB",        "LIBS",    "LIBRARY", "LIBRARIES", "PLUGIN",
+    "PLUGINS",     "MODULE",   "MODULES", "EXTENSION", "EXTENSIONS", "HOOK",    "HOOKS",   "COMMAND",   "COMMANDS",
+    "CMD",         "CMDLINE",  "EXEC",    "PROGRAM",   "PROG",       "TOOL",    "TOOLS",   "BIN",       "BINARY",
+    "INTERPRETER", "EDITOR",   "VISUAL",  "PAGER",     "BROWSER",    "STARTUP", "INIT",    "PROFILE",   "PROFILER",
+    "WRAPPER",     "LAUNCHER", "INCLUDE", "INCLUDES",  "IMPORT",     "REQUIRE", "SCRIPT",  "PROXY",     "CONFIG",
+    "CONF",        "CFG",      "AGENT",   "AGENTS",    "ENGINE",     "ENGINES", "DRIVER",  "DRIVERS",   "BACKEND",
+    "URL",         "URI",      "SERVER",  "HOST",      "SOCK",       "SOCKET",  "ASKPASS", "LOG",       "OUTPUT",
+    "DUMP",        "DISPLAY"};
+
+/// Prefixes of allocators' settings. Other variables with these prefixes name files.
+constexpr Text kOfAllocators[] = {"MALLOC_",   "MIMALLOC_", "TCMALLOC_",         "TBB_MALLOC_",   "LARGECACHE_",
+                                  "SNMALLOC_", "RPMALLOC_", "_RJEM_MALLOC_CONF", "JE_MALLOC_CONF"};
+
+bool begins_with_any(Text text, const auto& words) {
+  return std::any_of(std::begin(words), std::end(words), [&](Text word) { return text.starts_with(word); });
+}
+
+bool is_name(Text key) {
+  return !key.empty() && std::isdigit(static_cast<unsigned char>(key.front())) == 0 &&
+         std::all_of(key.begin(), key.end(), [](unsigned char each) { return each == '_' || std::isalnum(each) != 0; });
+}
+
+/// Whether a value holds only numbers, words, or lists of them. Code and paths need more: a slash, a blank, a quote, a
+/// bracket or a dollar sign.
+bool is_plain(Text value) {
+  return std::all_of(value.begin(), value.end(), [](unsigned char each) {
+    return (each < 0x80 && std::isalnum(each) != 0) || Text("_.,:=+-%@").find(static_cast<char>(each)) != Text::npos;
+  });
+}
+
+/// Whether all tunables are known ones: of glibc's allocator, string functions, memory tags and locks.
+bool are_known_tunables(Text value) {
+  while (!value.empty()) {
+    const Text each = value.substr(0, value.find(':'));
+    if (!begins_with_any(each,
+                         std::initializer_list<Text>{"glibc.malloc.", "glibc.cpu.", "glibc.mem.", "glibc.pthread."})) {
+      return false;
+    }
+    value.remove_prefix(std::min(each.size() + 1, value.size()));
+  }
+  return true;
+}
+
+bool names_code(Text name) {
+  if (begins_with_any(name, kPrefixes) || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) {
+    return true;
+  }
+  while (!name.empty()) {
+    const Text part = name.substr(0, name.find('_'));
+    if (std::any_of(std::begin(kEndings), std::end(kEndings), [&](Text end) { return part.ends_with(end); })) {
+      return true;
+    }
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+bool may_set(const std::string& key, const std::string& value) {
+  if (!is_name(key) || !is_plain(value)) return false;
+  std::string name = key;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char each) { return std::toupper(each); });
+  if (key == "GLIBC_TUNABLES") return are_known_tunables(value);
+  if (key == "SCUDO_OPTIONS") return true;
+  if (begins_with_any(key, kOfAllocators)) {
+    // MALLOC_TRACE and jemalloc's profiles (prof_prefix) name files, and TCMALLOC_MEMFS_MALLOC_PATH names a folder.
+    return key != "MALLOC_TRACE" && !key.ends_with("PATH") && value.find("prof") == std::string::npos;
+  }
+  return !names_code(name);
+}
+
+void announce_variables(const std::string& file, const std::string& name, const std::map<std::string, std::string>& env,
+                        const std::string& remedy) {
+  std::string words;
+  for (const auto& [key, value] : env) {
+    if (!may_set(key, value)) {
+      throw UsageError(fmt::format("{} sets {} for {}, but a file may not choose code or files by a variable", file,
+                                   one_line(fmt::format("{}={}", key, value)), name),
+                       remedy);
+    }
+    words += fmt::format(" {}={}", key, value);
+  }
+  if (!words.empty()) print_text(stderr, "zerotax: environment from {} for {}:{}\n", file, name, words);
+}
 
 namespace {
 

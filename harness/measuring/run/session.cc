@@ -13,12 +13,12 @@
 #include "os/input_file.h"
 #include "os/load.h"
 #include "os/utc.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "run/fleet/hosts.h"
 #include "run/fleet/job_folder.h"
 #include "run/fleet/points_work.h"
 #include "run/interrupt.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax {
 namespace {

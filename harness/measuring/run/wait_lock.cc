@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/one_line.h"
-#include "files/cannot_write.h"
+#include "files/new_file.h"
 #include "os/file_lock.h"
 #include "os/print.h"
 #include "run/interrupt.h"

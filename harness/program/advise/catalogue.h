@@ -5,7 +5,7 @@
 
 #include "advise/recording.h"
 #include "advise/remedy.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 #include "record/inside.h"
 
 namespace zerotax::advise {

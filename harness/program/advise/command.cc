@@ -7,12 +7,10 @@
 #include "advise/advice.h"
 #include "advise/document.h"
 #include "advise/remedy.h"
-#include "base/units.h"
 #include "cli/common_options.h"
-#include "cli/next_step.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/print.h"
 #include "replay/as_command.h"
 #include "run/interrupt.h"
@@ -43,7 +41,6 @@ struct Options {
   bool ignore_output = false;
   bool settings_only = false;
   bool all = false;
-  std::int64_t self_test = 0;
   std::string json;
   std::string markdown;
 };
@@ -89,20 +86,10 @@ Request request_of(const Options& options) {
   return request;
 }
 
-ExitStatus test(const Request& request, const Options& options) {
-  const SelfTest test = self_test(request, static_cast<std::size_t>(options.self_test));
-  if (!options.json.empty()) write_file(options.json, json_text(self_test_json(test)));
-  if (options.json == "-") return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
-  print_text("{} of {} without effect recommended one.\n", test.recommended, format_counted(test.advices, "advice"));
-  if (stop_requested()) say_interrupted("counting only what was finished");
-  return test.recommended == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
-}
-
 ExitStatus run(const Options& options) {
   const Request request = request_of(options);
   const std::string prediction = replay::checked_prediction(request.target.words.front());
   if (!prediction.empty()) print_text(stderr, "{}\n", prediction);
-  if (options.self_test > 0) return test(request, options);
   const Advice advice = advise(request);
   const AdviceResult result = advice_result(advice);
   if (!options.json.empty()) write_file(options.json, json_text(advise_json(result)));
@@ -150,12 +137,6 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.flag("--settings-only", options->settings_only, "leave the program its own allocator")
       .excludes({"--allocator"}, {"{0} tries no other allocator", "leave it out, or {1}"});
   arguments.flag("--all", options->all, "try everything, whatever the recording says");
-  arguments
-      .option("--self-test", options->self_test,
-              "instead: search N times where no remedy has any effect, and count how often one is recommended")
-      .in_range(1, 10'000)
-      .excludes({"--markdown"}, {"{0} writes no Markdown", "leave out {1}"})
-      .shown_as("N");
   add_json(arguments, options->json);
   arguments.option("--markdown", options->markdown, "write the advice as Markdown to this file (- is standard output)")
       .path();

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/bootstrap.h"
-#include "base/distributions.h"
+#include "base/statistics.h"
 
 namespace zerotax::advise {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "advise/remedy.h"
 #include "advise/search.h"
-#include "base/document_head.h"
+#include "base/json.h"
 
 namespace zerotax::advise {
 

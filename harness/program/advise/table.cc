@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "advise/result.h"
-#include "base/markdown.h"
 #include "base/units.h"
 #include "base/wrap.h"
 

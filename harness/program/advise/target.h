@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "advise/result.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "run/metered_run.h"
 
 namespace zerotax::advise {

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "advise/estimates.h"
-#include "base/bootstrap.h"
 #include "base/shell.h"
+#include "base/statistics.h"
 #include "base/units.h"
 
 namespace zerotax::advise {

@@ -8,7 +8,6 @@
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "observe/flame_graph.h"
 #include "observe/running_process.h"
 #include "os/environment.h"
@@ -20,7 +19,7 @@
 #include "profile/seen.h"
 #include "profile/table.h"
 #include "run/allocators.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 #include "run/program_launch.h"
 
 namespace zerotax::profile {

@@ -14,8 +14,7 @@
 #include "profile/account.h"
 #include "profile/attach.h"
 #include "run/experiment.h"
-#include "run/make_plan.h"
-#include "run/memory_guard.h"
+#include "run/planning.h"
 #include "run/probe_process.h"
 #include "run/program_launch.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "record/result.h"
 
 namespace zerotax::record {

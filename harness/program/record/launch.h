@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "os/foreground.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 #include "record/arena.h"
 #include "run/metered_run.h"
 

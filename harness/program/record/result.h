@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "observe/interpreter.h"
 #include "observe/symbols.h"
 #include "record/preload/arena.h"

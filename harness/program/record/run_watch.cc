@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/less.h"
 #include "base/printable.h"
+#include "base/size.h"
 #include "os/huge_pages.h"
 #include "os/page.h"
 #include "os/pid_namespace.h"

@@ -14,12 +14,11 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "replay/calls_file.h"
 #include "replay/process/prepared.h"
 #include "replay/run.h"
 #include "run/allocators.h"
-#include "run/file_variables.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/size.h"
-#include "base/strict_json.h"
 #include "base/units.h"
 #include "files/document.h"
 #include "os/page.h"

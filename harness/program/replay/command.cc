@@ -7,7 +7,6 @@
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/print.h"
 #include "replay/document.h"
 #include "replay/run.h"

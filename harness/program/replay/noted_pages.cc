@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/less.h"
+#include "base/size.h"
 #include "base/units.h"
 #include "record/calls/shared_array.h"
 

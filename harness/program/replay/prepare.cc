@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/less.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "os/page.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "record/calls/result.h"
 
 namespace zerotax::replay {

@@ -13,18 +13,17 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/less.h"
 #include "base/names.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "os/memory.h"
 #include "os/page.h"
 #include "record/runs/run.h"
 #include "run/allocators.h"
 #include "run/experiment.h"
+#include "run/helper_program.h"
 #include "run/program_launch.h"
-#include "run/python.h"
 
 namespace zerotax::replay {
 namespace {

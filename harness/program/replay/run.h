@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "point/allocator.h"
+#include "point/plan.h"
 #include "replay/prepare.h"
 #include "replay/result.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "base/units.h"
 #include "replay/result.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "os/page.h"
 
 namespace zerotax::top {

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "base/size.h"
-#include "cli/stream_options.h"
+#include "cli/common_options.h"
 #include "cli/subcommand.h"
-#include "files/output_paths.h"
+#include "files/output_file.h"
 #include "os/process_info.h"
 #include "top/run.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/less.h"
 #include "base/one_line.h"
+#include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "os/cgroup.h"

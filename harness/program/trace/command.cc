@@ -9,7 +9,6 @@
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/print.h"
 #include "run/figures.h"
 #include "run/program_launch.h"

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "cli/subcommand.h"
-#include "files/cannot_write.h"
 #include "files/new_file.h"
 #include "trace/perfetto_document.h"
 

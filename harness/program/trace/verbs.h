@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/arguments.h"
-#include "files/output_paths.h"
+#include "files/output_file.h"
 #include "trace/ctf_trace.h"
 
 namespace zerotax::trace {

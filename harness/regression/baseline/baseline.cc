@@ -10,7 +10,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "baseline/document.h"
-#include "point/metric_json.h"
+#include "point/point_document.h"
 
 namespace zerotax::baseline {
 

@@ -1,7 +1,7 @@
 #include "base/fields.h"
 #include "baseline/document.h"
-#include "point/metric_json.h"
-#include "point/point_health.h"
+#include "point/point_document.h"
+#include "point/typed_point.h"
 #include "record/document.h"
 #include "record/runs/document.h"
 

@@ -12,9 +12,8 @@
 #include "files/document.h"
 #include "os/child.h"
 #include "os/environment.h"
-#include "point/metric_json.h"
-#include "point/point_health.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
+#include "point/typed_point.h"
 #include "record/document.h"
 #include "record/runs/document.h"
 

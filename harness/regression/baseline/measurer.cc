@@ -15,9 +15,9 @@
 #include "baseline/subject.h"
 #include "os/environment.h"
 #include "os/load.h"
-#include "point/size_grid.h"
+#include "point/plan.h"
 #include "run/interrupt.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 #include "run/point_run.h"
 
 namespace zerotax::baseline {

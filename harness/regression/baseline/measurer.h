@@ -7,7 +7,6 @@
 #include "baseline/baseline.h"
 #include "baseline/lasting_changes.h"
 #include "judge/search.h"
-#include "point/allocator.h"
 #include "point/plan.h"
 #include "run/experiment.h"
 

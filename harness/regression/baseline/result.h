@@ -7,7 +7,7 @@
 #include "baseline/review.h"
 #include "judge/comparison.h"
 #include "os/load.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax::baseline {
 

@@ -7,8 +7,8 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "baseline/review.h"
-#include "judge/finding.h"
 #include "judge/judgement.h"
+#include "judge/rule.h"
 
 namespace zerotax::baseline {
 namespace {

@@ -18,7 +18,7 @@
 #include "os/input_file.h"
 #include "point/metric_named.h"
 #include "run/allocators.h"
-#include "run/file_variables.h"
+#include "run/program_launch.h"
 
 namespace zerotax::baseline {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "baseline/baseline.h"
 #include "cli/measure_options.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 
 namespace zerotax::baseline {
 

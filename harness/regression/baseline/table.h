@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/palette.h"
+#include "base/table.h"
 #include "baseline/result.h"
 #include "exchange/outcome.h"
 

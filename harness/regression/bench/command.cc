@@ -7,17 +7,16 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/bootstrap.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/shell.h"
+#include "base/statistics.h"
 #include "baseline/result.h"
 #include "bench/result.h"
 #include "bench/suite.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/print.h"
 #include "os/utc.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/bootstrap.h"
 #include "base/shell.h"
+#include "base/statistics.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/document_head.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "base/paired_times.h"

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "baseline/program.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "os/input_file.h"
 #include "run/program_launch.h"
 

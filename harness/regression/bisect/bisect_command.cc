@@ -10,12 +10,11 @@
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/print.h"
 #include "os/utc.h"
 #include "run/interrupt.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax::bisect {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/printable.h"
 #include "base/units.h"
 #include "bisect/document.h"
-#include "files/cache_folder.h"
+#include "files/folders.h"
 #include "files/output_file.h"
 #include "os/input_file.h"
 #include "run/interrupt.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/key_of_name.h"
+#include "base/names.h"
 #include "base/nearest.h"
 #include "base/size.h"
 #include "base/units.h"

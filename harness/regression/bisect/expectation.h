@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "baseline/program.h"
-#include "point/allocator.h"
 #include "point/metrics.h"
+#include "point/plan.h"
 
 namespace zerotax::bisect {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 
 namespace zerotax::bisect {
 

@@ -16,7 +16,7 @@
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "os/input_file.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 #include "run/program_launch.h"
 
 namespace zerotax::bisect {

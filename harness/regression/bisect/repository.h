@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bisect/git.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 
 namespace zerotax::bisect {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/markdown.h"
 #include "base/one_line.h"
 #include "base/shell.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cli/subcommand.h"

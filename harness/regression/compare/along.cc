@@ -9,16 +9,17 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "cli/common_options.h"
+#include "cli/terminal_options.h"
 #include "compare/options.h"
 #include "compare/points.h"
-#include "files/output_paths.h"
+#include "files/output_file.h"
 #include "os/environment.h"
 #include "os/page.h"
 #include "os/print.h"
-#include "point/size_grid.h"
+#include "point/plan.h"
+#include "run/experiment.h"
 #include "run/interrupt.h"
-#include "run/make_plan.h"
-#include "run/memory_guard.h"
+#include "run/planning.h"
 
 namespace zerotax::compare {
 namespace {

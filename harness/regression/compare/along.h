@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
 #include "base/json.h"
-#include "run/paired_runs.h"
+#include "base/statistics.h"
+#include "run/point_run.h"
 
 namespace zerotax::compare {
 

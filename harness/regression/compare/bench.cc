@@ -8,15 +8,16 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/bootstrap.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "bench/result.h"
+#include "cli/terminal_options.h"
 #include "compare/points.h"
 #include "files/document.h"
-#include "files/output_paths.h"
+#include "files/output_file.h"
 #include "os/print.h"
 
 namespace zerotax::compare {

@@ -7,21 +7,18 @@
 
 #include "base/size.h"
 #include "baseline/options.h"
-#include "cli/colour.h"
 #include "cli/common_options.h"
-#include "cli/plot_option.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "compare/bench.h"
 #include "compare/comparison.h"
 #include "compare/options.h"
 #include "compare/points.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "os/environment.h"
 #include "os/print.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
-#include "run/memory_guard.h"
 
 namespace zerotax::compare {
 namespace {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <map>
 
-#include "base/distributions.h"
-#include "base/interval_plot.h"
+#include "base/plots.h"
 #include "base/printable.h"
 #include "base/size.h"
+#include "base/statistics.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/palette.h"
 #include "base/plot_canvas.h"
+#include "base/table.h"
 #include "compare/verdict.h"
 #include "exchange/outcome.h"
 

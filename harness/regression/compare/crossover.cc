@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 #include "compare/along.h"
 
 namespace zerotax::compare {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/exchange_options.h"
 #include "cli/measure_options.h"
-#include "run/paired_runs.h"
+#include "run/point_run.h"
 
 namespace zerotax::compare {
 

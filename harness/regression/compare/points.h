@@ -5,8 +5,8 @@
 
 #include "compare/verdict.h"
 #include "files/stored_run.h"
-#include "point/allocator.h"
-#include "run/make_plan.h"
+#include "point/plan.h"
+#include "run/planning.h"
 
 namespace zerotax::compare {
 

@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/bootstrap.h"
 #include "base/fields.h"
 #include "base/names.h"
 #include "base/paired_times.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "baseline/document.h"
 #include "baseline/result.h"
 #include "baseline/table.h"
-#include "cli/colour.h"
 #include "cli/common_options.h"
+#include "cli/terminal_options.h"
 #include "compare/options.h"
-#include "files/output_paths.h"
 #include "os/print.h"
 #include "run/allocators.h"
 #include "run/experiment.h"

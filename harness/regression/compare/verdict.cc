@@ -8,8 +8,7 @@
 #include "base/statistics.h"
 #include "base/units.h"
 #include "judge/judgement.h"
-#include "point/operation_cost.h"
-#include "point/value_words.h"
+#include "point/typed_point.h"
 
 namespace zerotax::compare {
 namespace {

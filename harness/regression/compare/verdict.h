@@ -8,7 +8,7 @@
 #include "base/measured.h"
 #include "base/paired_times.h"
 #include "point/typed_point.h"
-#include "run/paired_runs.h"
+#include "run/point_run.h"
 
 namespace zerotax::compare {
 

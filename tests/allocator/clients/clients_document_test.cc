@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "clients/document.h"
+#include "clients/clients.h"
 #include "round_trips.h"
 
 namespace zerotax::clients {

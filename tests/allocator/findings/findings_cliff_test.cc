@@ -2,7 +2,7 @@
 #include "judge/cliff_edges.h"
 #include "judge/document.h"
 #include "point/plan.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "small_pages.h"
 
 namespace zerotax::findings {

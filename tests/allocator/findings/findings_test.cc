@@ -1,7 +1,8 @@
+#include "findings/findings.h"
+
 #include <algorithm>
 #include <set>
 
-#include "findings/table.h"
 #include "findings_testing.h"
 #include "judge/rule.h"
 #include "small_pages.h"

@@ -2,7 +2,7 @@
 
 #include "findings_testing.h"
 #include "judge/judgement.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "summary_testing.h"
 
 namespace zerotax::findings {

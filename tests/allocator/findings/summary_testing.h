@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "findings/summary.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 
 namespace zerotax::findings {
 

@@ -1,5 +1,5 @@
 #include "findings_testing.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "report/report.h"
 
 namespace zerotax::report {

@@ -7,8 +7,7 @@
 #include <stdexcept>
 
 #include "exchange/forms.h"
-#include "report/reproducer_run.h"
-#include "run/c_compiler.h"
+#include "run/helper_program.h"
 
 namespace zerotax::report {
 

@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
-#include "run/make_plan.h"
-#include "run/receive_points.h"
+#include "run/planning.h"
 
 namespace zerotax::study {
 namespace {

@@ -1,8 +1,7 @@
-#include "study/points_plot.h"
-
 #include <gtest/gtest.h>
 
 #include "findings_testing.h"
+#include "study/points_table.h"
 
 namespace zerotax::study {
 

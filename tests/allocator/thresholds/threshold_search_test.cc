@@ -7,7 +7,7 @@
 #include "base/size.h"
 #include "judge/document.h"
 #include "judge/search.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "thresholds/document.h"
 
 namespace zerotax::thresholds {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
 #include "base/error.h"
+#include "base/statistics.h"
 #include "cli/standalone.h"
 #include "os/elf_file.h"
 #include "record/launch.h"

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "base/bootstrap.h"
 #include "base/error.h"
+#include "base/statistics.h"
 #include "cli/standalone.h"
 #include "lttng_session.h"
 #include "os/elf_file.h"

@@ -1,6 +1,6 @@
-#include "base/distributions.h"
-
 #include <gtest/gtest.h>
+
+#include "base/statistics.h"
 
 namespace zerotax {
 namespace {

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/one_line.h"
-#include "base/palette.h"
+#include "base/table.h"
 
 namespace zerotax {
 namespace {

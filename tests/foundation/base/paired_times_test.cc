@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 
 namespace zerotax {
 namespace {

@@ -1,11 +1,9 @@
 // Golden pictures: what stands in them was looked at when they were written.
 #include <gtest/gtest.h>
 
-#include "base/interval_plot.h"
-#include "base/line_plot.h"
-#include "base/plot_axis.h"
+#include "base/plot_canvas.h"
+#include "base/plots.h"
 #include "base/size.h"
-#include "base/strip_plot.h"
 
 namespace zerotax {
 namespace {

@@ -4,11 +4,8 @@
 
 #include <string>
 
-#include "base/csv.h"
 #include "base/json.h"
-#include "base/markdown.h"
 #include "base/shell.h"
-#include "base/strict_json.h"
 #include "base/table.h"
 #include "base/wrap.h"
 

@@ -1,9 +1,9 @@
-#include "base/signed_rank.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "base/statistics.h"
 
 namespace zerotax {
 namespace {

@@ -1,6 +1,6 @@
-#include "base/strict_json.h"
-
 #include <gtest/gtest.h>
+
+#include "base/json.h"
 
 namespace zerotax {
 namespace {

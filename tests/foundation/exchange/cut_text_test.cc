@@ -1,6 +1,6 @@
-#include "exchange/cut_text.h"
-
 #include <gtest/gtest.h>
+
+#include "exchange/outcome.h"
 
 namespace zerotax::exchange {
 namespace {

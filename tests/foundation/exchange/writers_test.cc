@@ -5,9 +5,7 @@
 #include <pugixml.hpp>
 
 #include "exchange/bmf_document.h"
-#include "exchange/github.h"
-#include "exchange/junit.h"
-#include "exchange/markdown.h"
+#include "exchange/outcome_texts.h"
 
 namespace zerotax::exchange {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/palette.h"
+#include "base/table.h"
 
 namespace zerotax {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "files/output_file.h"
-#include "files/output_paths.h"
 #include "temporary_folder.h"
 
 namespace zerotax {

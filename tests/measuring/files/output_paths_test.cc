@@ -1,5 +1,3 @@
-#include "files/output_paths.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

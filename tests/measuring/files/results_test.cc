@@ -12,8 +12,8 @@
 #include "files/output_file.h"
 #include "os/utc.h"
 #include "point/point.h"
-#include "point/points_csv.h"
-#include "run/make_plan.h"
+#include "point/point_document.h"
+#include "run/planning.h"
 
 namespace zerotax {
 namespace {

@@ -10,8 +10,8 @@
 #include "os/environment.h"
 #include "os/utc.h"
 #include "point/point.h"
-#include "point/point_json.h"
-#include "run/make_plan.h"
+#include "point/point_document.h"
+#include "run/planning.h"
 #include "temporary_folder.h"
 
 namespace zerotax {

@@ -1,4 +1,4 @@
-#include "files/temporary_folder.h"
+#include "temporary_folder.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "files/folders.h"
 #include "os/unique_fd.h"
-#include "temporary_folder.h"
 
 namespace zerotax {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "meter/meter.h"
 #include "point/point.h"
-#include "point/point_json.h"
-#include "run/make_plan.h"
+#include "point/point_document.h"
+#include "run/planning.h"
 
 namespace zerotax {
 

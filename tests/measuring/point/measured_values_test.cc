@@ -1,10 +1,9 @@
-#include "point/measured_values.h"
-
 #include <gtest/gtest.h>
 
-#include "point/point_json.h"
+#include "point/pass_metrics.h"
+#include "point/point_document.h"
 #include "real_cpu.h"
-#include "run/make_plan.h"
+#include "run/planning.h"
 
 namespace zerotax {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "point/metrics.h"
-#include "point/point_status.h"
+#include "point/typed_point.h"
 
 namespace zerotax {
 namespace {

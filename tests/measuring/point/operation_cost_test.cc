@@ -1,8 +1,7 @@
-#include "point/operation_cost.h"
-
 #include <gtest/gtest.h>
 
-#include "point/point_json.h"
+#include "point/point_document.h"
+#include "point/typed_point.h"
 
 namespace zerotax {
 namespace {

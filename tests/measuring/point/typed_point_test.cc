@@ -9,12 +9,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "point/operation_cost.h"
 #include "point/point.h"
-#include "point/point_health.h"
-#include "point/point_json.h"
-#include "point/points_csv.h"
-#include "run/make_plan.h"
+#include "point/point_document.h"
+#include "run/planning.h"
 #include "small_pages.h"
 
 namespace zerotax {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "run/fleet/hosts.h"
 
 namespace zerotax::fleet {

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "run/fleet/shards.h"
+#include "run/fleet/fleet.h"
 
 namespace zerotax::fleet {
 namespace {

@@ -1,8 +1,7 @@
-#include "run/memory_guard.h"
-
 #include <gtest/gtest.h>
 
 #include "base/size.h"
+#include "run/experiment.h"
 
 namespace zerotax {
 namespace {

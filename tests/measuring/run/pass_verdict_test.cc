@@ -1,5 +1,3 @@
-#include "run/pass_verdict.h"
-
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -5,13 +5,13 @@
 
 #include "advise/advice.h"
 #include "advise/search.h"
-#include "base/bootstrap.h"
 #include "base/json.h"
+#include "base/statistics.h"
 
 namespace zerotax::advise {
 namespace {
 
-/// Runs of real programs, all in the same state (`zerotax advise --self-test`), one list for each.
+/// Runs of real programs, all in the same state (benchmark-advise-alarms), one list for each.
 std::vector<std::vector<Figures>> recorded_runs() {
   std::vector<std::vector<Figures>> all;
   for (const auto& entry : std::filesystem::directory_iterator(ZEROTAX_SOURCE_DIR "/tests/program/advise/data")) {

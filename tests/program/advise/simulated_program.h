@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "advise/search.h"
-#include "base/bootstrap.h"
+#include "base/statistics.h"
 
 namespace zerotax::advise {
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "calls_testing.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "replay/prepare.h"
 #include "small_pages.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "baseline/document.h"
 #include "baseline/lasting_changes.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 #include "temporary_folder.h"
 
 namespace zerotax::baseline {

@@ -1,8 +1,7 @@
-#include "point/point_health.h"
-
 #include <gtest/gtest.h>
 
 #include "baseline/baseline.h"
+#include "point/typed_point.h"
 
 namespace zerotax::baseline {
 namespace {

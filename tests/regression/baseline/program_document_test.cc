@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "baseline/document.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "programs_testing.h"
 
 namespace zerotax::baseline {

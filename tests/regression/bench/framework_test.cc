@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "bench/suite.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 
 namespace zerotax::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "baseline/baseline.h"
 #include "bisect/expectation.h"
-#include "cli/topics.h"
+#include "cli/man_page.h"
 #include "point/metric_named.h"
 
 namespace zerotax::bisect {

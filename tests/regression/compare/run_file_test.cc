@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "compare/points.h"
-#include "point/point_json.h"
+#include "point/point_document.h"
 
 namespace zerotax::compare {
 namespace {

@@ -162,10 +162,10 @@ const struct promise kDontNeedPromises[] = {
      locked_too},
     {"dontneed-child", "MADV_DONTNEED in a child gives it zeros, and the parent keeps its bytes.",
      "Redis: dismissObject, in the child of BGSAVE; "
-     "largecache: policies/adaptive_model.cc, the first calloc after a fork purges",
+     "largecache: adaptive/adaptive_model.cc, the first calloc after a fork purges",
      after_fork},
     {"dontneed-parent", "MADV_DONTNEED in the parent gives it zeros, and the child keeps its bytes.",
-     "largecache: policies/adaptive_model.cc, the first calloc after a fork purges", before_child},
+     "largecache: adaptive/adaptive_model.cc, the first calloc after a fork purges", before_child},
     {"dontneed-none", "MADV_DONTNEED works on memory without access (PROT_NONE).",
      "tcmalloc: MadvDontNeedAdviceAvailable; mimalloc: mi_arena_purge, where a part is not committed", unreadable},
     {"dontneed-hole", "MADV_DONTNEED over a hole fails with ENOMEM, and discards what is mapped.",

@@ -7,7 +7,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "doctor/check.h"
-#include "run/memory_guard.h"
+#include "run/experiment.h"
 
 namespace zerotax::doctor {
 namespace {

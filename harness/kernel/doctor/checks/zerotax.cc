@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "contract/promise.h"
 #include "doctor/check.h"
-#include "point/allocator.h"
+#include "point/plan.h"
 #include "run/probe_identity.h"
 
 namespace zerotax::doctor {

@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "os/unique_fd.h"
+#include "run/fleet/fleet.h"
 #include "run/fleet/hosts.h"
-#include "run/fleet/shards.h"
 
 namespace zerotax::fleet {
 
@@ -87,5 +87,21 @@ void measure_controls(const std::string& hosts, const std::string& host, const W
 
 /// The controls of all hosts, each with its host. Throws UsageError for a damaged one.
 std::vector<Point> read_controls(const std::string& hosts);
+
+/// HOST.json: the object of "zerotax.host/1".
+struct HostEntry {
+  std::string schema = "zerotax.host/1";
+  Environment environment;
+};
+
+void to_json(Json& json, const HostEntry& entry);
+void from_json(const Json& json, HostEntry& entry);
+void to_json(Json& json, const JobPlan& plan);
+void from_json(const Json& json, JobPlan& plan);
+void to_json(Json& json, const ItemResult& result);
+void from_json(const Json& json, ItemResult& result);
+
+/// A control that was measured twice on a host. What the two differ in becomes n/a.
+Json control_json(const Point& one, const Point& other, const std::string& host);
 
 }  // namespace zerotax::fleet

@@ -21,19 +21,19 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "files/cache_folder.h"
-#include "files/cannot_write.h"
+#include "cli/terminal_options.h"
+#include "files/folders.h"
+#include "files/new_file.h"
 #include "files/output_file.h"
 #include "files/output_kind.h"
-#include "files/output_paths.h"
 #include "os/input_file.h"
 #include "os/print.h"
 #include "os/regular_file.h"
 #include "os/unique_fd.h"
 #include "run/interrupt.h"
-#include "run/machine/emulator.h"
 #include "run/machine/guest_archive.h"
 #include "run/machine/kernel.h"
+#include "run/machine/place.h"
 #include "run/machine/token.h"
 #include "run/progress.h"
 

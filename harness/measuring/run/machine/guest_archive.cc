@@ -9,14 +9,49 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "os/input_file.h"
-#include "run/machine/archive.h"
 #include "run/machine/token.h"
 
 namespace zerotax::machine {
 namespace {
+
+/// A file system for the kernel to unpack into its memory: cpio, format newc. Source:
+/// Documentation/driver-api/early-userspace/buffer-format.rst.
+class Archive {
+ public:
+  void folder(std::string_view name) { entry(name, 0040755, ""); }
+  void file(std::string_view name, unsigned mode, std::string_view content) { entry(name, 0100000 | mode, content); }
+  /// All of it; nothing can be added afterwards.
+  std::string finish();
+
+ private:
+  void entry(std::string_view name, unsigned mode, std::string_view content);
+  void pad() { bytes_.append(-bytes_.size() % 4, '\0'); }
+
+  std::string bytes_;
+  unsigned count_ = 0;
+};
+
+void Archive::entry(std::string_view name, unsigned mode, std::string_view content) {
+  // Number, mode, user, group, links, time, size, four numbers of devices, length of the name, a sum that is unused.
+  fmt::format_to(std::back_inserter(bytes_), "070701{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:032X}{:08X}{:08X}",
+                 ++count_, mode, 0, 0, 1, 0, content.size(), 0, name.size() + 1, 0);
+  bytes_.append(name).append(1, '\0');
+  pad();
+  bytes_.append(content);
+  pad();
+}
+
+std::string Archive::finish() {
+  entry("TRAILER!!!", 0, "");
+  return std::exchange(bytes_, {});
+}
 
 namespace fs = std::filesystem;
 

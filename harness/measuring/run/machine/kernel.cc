@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "files/cache_folder.h"
+#include "files/folders.h"
 #include "os/input_file.h"
 #include "run/debian_packages.h"
 

@@ -1,6 +1,6 @@
 #include "record/outside/cpu_samples.h"
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 #include "observe/fill.h"
 #include "os/processor.h"
 #include "record/kernel_part.h"

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 #include "os/page.h"
 
 namespace zerotax::record {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "base/distributions.h"
 #include "base/printable.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "observe/running_process.h"
 #include "os/child.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/distributions.h"
+#include "base/statistics.h"
 #include "record/outside/cpu_samples.h"
 
 namespace zerotax::record {

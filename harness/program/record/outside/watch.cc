@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/less.h"
+#include "base/size.h"
 #include "observe/file_reader.h"
 #include "os/clock.h"
 #include "os/huge_pages.h"

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "os/clock.h"
 #include "os/faults.h"
 #include "record/preload/examine.h"

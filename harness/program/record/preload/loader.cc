@@ -10,7 +10,7 @@
 #include <cstring>
 #include <cwchar>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "record/preload/examine.h"
 #include "record/preload/own_memory.h"
 #include "record/preload/process.h"

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/less.h"
+#include "base/size.h"
 #include "os/clock.h"
 #include "record/preload/calls.h"
 #include "record/preload/examine.h"

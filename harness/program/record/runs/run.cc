@@ -9,7 +9,7 @@
 #include "base/names.h"
 #include "base/one_line.h"
 #include "base/printable.h"
-#include "files/temporary_folder.h"
+#include "files/folders.h"
 #include "os/elf_file.h"
 #include "os/page.h"
 #include "os/utc.h"

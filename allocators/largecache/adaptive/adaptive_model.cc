@@ -1,0 +1,264 @@
+#include "largecache/adaptive/adaptive_model.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace zerotax::largecache {
+namespace {
+
+enum Mode : std::uint8_t { kLooking, kWholes, kPurging, kSampling };
+
+// Calls for which an answer that costs time is assumed to hold: 1 << backoff, up to these.
+constexpr unsigned kMostWholeBackoff = 5;
+constexpr unsigned kMostPurgeBackoff = 8;
+constexpr unsigned kMostSampleBackoff = 3;
+// While nothing at all is touched every purge says so itself, by its time.
+constexpr std::uint16_t kCallsWhileUntouched = 4096;
+// Calls that a sample waits. A purge must also pay for itself within this many calls, so that a program that touches
+// other pages each time, and needs them all in the end, is not mistaken for one that needs few.
+constexpr std::uint16_t kSampleCalls = 8;
+// A sample may cost this share of the calls between two samples.
+constexpr double kSampleShare = 0.01;
+constexpr double kLeastCallsBetweenSamples = 16;
+constexpr double kMostCallsBetweenSamples = 1024;
+// The faults of pages that only `whole` populates are paid once; it must save them within so many calls.
+constexpr double kCallsToRepay = 1024;
+// A purge that takes this much longer or shorter than expected shows that something has changed.
+constexpr double kSurprise = 1.7;
+constexpr double kSurpriseAtFirst = 4;      // while it is not known what a purge of this block takes
+constexpr double kSurpriseUntouched = 1.4;  // at which even one page would show
+// What a purge that finds nothing may take, in purges of a short block: there are page tables to walk past.
+constexpr double kMostSurprise = 4;
+constexpr double kPagesPerPurge = 8192;
+constexpr unsigned kCallsPerTimedPurge = 4;
+
+std::uint16_t back_off(unsigned first, std::uint8_t& backoff, unsigned most) {
+  const unsigned calls = first << backoff;
+  backoff = static_cast<std::uint8_t>(std::min<unsigned>(backoff + 1U, most));
+  return static_cast<std::uint16_t>(calls);
+}
+
+void start_purging(History& history) {
+  history.mode = kPurging;
+  history.settled = history.populated == 0;
+  history.usual_ticks = 0;
+  history.unusual = false;
+  history.left = history.touched == 0 ? kCallsWhileUntouched : back_off(4, history.purge_backoff, kMostPurgeBackoff);
+}
+
+// What a look costs in addition to zeroing.
+double cost_to_look(const Costs& costs, double populated, double runs) {
+  return costs.scan + populated * costs.scan_page + std::max(0.0, runs - 1) * costs.scan_run;
+}
+
+// What one call costs as long as the pages stay.
+double cost_to_keep(const Costs& costs, double populated, double runs, double zero_page) {
+  return cost_to_look(costs, populated, runs) + populated * zero_page;
+}
+
+// Takes in what zeroing a page takes here. Of the last two looks the quicker one counts, as the other may have been
+// interrupted. What was measured on a few pages would be too little: in a block that is longer than the processor's
+// caches it takes five times as long. (How long the kernel takes to find the pages is no measure: it also passes those
+// that were only read, which a purge would lose.)
+double take_in_zero_page(History& history, const Look& look) {
+  const double now = look.populated == 0 ? 0 : look.zero_ticks / look.populated;
+  const double before = std::exchange(history.zero_ticks, static_cast<float>(now));
+  return before > 0 ? std::min(before, now) : now;
+}
+
+// Does it cost less to purge each time than to keep, as far as the last two calls show?
+bool purging_is_cheaper(const History& history, const Costs& costs, const Look& look, double zero_page) {
+  // The block may keep growing as it did, but not beyond its end.
+  const double room = (static_cast<double>(history.pages) - look.populated) / kSampleCalls;
+  const double grown = std::clamp(static_cast<double>(look.populated) - history.populated, 0.0, std::max(0.0, room));
+  const double touched = history.touched;
+  const double keep = cost_to_keep(costs, look.populated, look.runs, zero_page) + grown * costs.fault;
+  const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
+  return keep > purge * 1.02;
+}
+
+// Is it cheaper not to ask? Only when nearly all is populated.
+bool whole_is_cheaper(const History& history, const Costs& costs) {
+  const double unpopulated = history.pages - history.populated;
+  return cost_to_look(costs, history.populated, history.runs) >
+         unpopulated * (costs.zero_page + costs.fault / kCallsToRepay);
+}
+
+// The share of the purged pages that came back shows how much a purge of all pages would cost, and save.
+bool sample_speaks_for_purge(const History& history, const Costs& costs, std::uint32_t found, double zero_page) {
+  const double share = (found + 0.5) / (history.sample_count + 1.0);
+  const double back = history.populated * share;
+  const double saved = (history.populated - back) * (zero_page + costs.scan_page);
+  return saved * kSampleCalls > costs.purge + history.populated * costs.purge_page + back * costs.fault;
+}
+
+void set_next_sample(History& history, const Costs& costs, bool whole) {
+  double cost = sample_size(history) * (costs.purge + costs.purge_page + costs.fault);
+  if (whole) cost += kSampleCalls * cost_to_look(costs, history.populated, history.runs);
+  const double calls = cost / (kSampleShare * cost_to_keep(costs, history.populated, history.runs, costs.zero_page));
+  history.until_sample = static_cast<std::uint16_t>(
+      std::clamp(calls, kLeastCallsBetweenSamples, kMostCallsBetweenSamples) * (1U << history.sample_backoff));
+}
+
+}  // namespace
+
+Action choose(History& history, std::uint32_t pages, std::uint32_t generation) {
+  // A purge covers the whole block: if nobody touches it, a request of another length needs no look.
+  if (history.mode == kPurging && history.touched == 0 && history.pages != 0) history.pages = pages;
+  if (history.pages != pages) {
+    const bool fresh = history.pages == 0 && history.purged;
+    history = {};
+    history.pages = pages;
+    history.generation = generation;
+    history.purged = fresh;
+    return Action::kLook;
+  }
+  if (history.generation != generation) {
+    // Pages that another process shares would be copied only to be overwritten.
+    history.generation = generation;
+    history.mode = kPurging;
+    history.left = 0;
+    return Action::kPurge;
+  }
+  if (history.until_sample > 1) --history.until_sample;
+  if (history.mode == kWholes && history.left > 0 && history.until_sample != 1) {
+    --history.left;
+    return Action::kWhole;
+  }
+  return history.mode == kPurging ? Action::kPurge : Action::kLook;
+}
+
+Next look_done(History& history, const Costs& costs, const Look& look) {
+  const bool was_purged = history.purged;
+  const bool was_sampling = history.mode == kSampling;
+  const double zero_page = take_in_zero_page(history, look);
+  history.purged = false;
+  if (was_purged) {
+    history.touched = look.populated;
+    history.touched_known = true;
+  }
+  if (look.populated == 0) {
+    history.populated = history.runs = history.touched = 0;
+    // Nothing had changed after all: a purge may take that long. (But a purge that was interrupted shows nothing.)
+    if (was_purged && history.surprise_ticks < costs.purge * (kMostSurprise + history.pages / kPagesPerPurge)) {
+      history.purge_ticks = std::max(history.purge_ticks, history.surprise_ticks);
+    }
+    history.surprise_ticks = 0;
+    start_purging(history);
+    return Next::kNothing;
+  }
+  if (!was_purged && look.populated > history.populated) {
+    // Pages that are new were touched, all of them, since the last call.
+    history.touched = std::max(history.touched, look.populated - history.populated);
+  }
+  if (!was_purged && history.touched_known && purging_is_cheaper(history, costs, look, zero_page)) {
+    history.populated = look.populated;
+    history.runs = look.runs;
+    start_purging(history);
+    return Next::kNothing;
+  }
+  history.populated = look.populated;
+  history.runs = look.runs;
+
+  if (was_sampling && --history.left > 0) return Next::kNothing;
+  if (was_sampling) {
+    history.mode = kLooking;
+    const bool purge = sample_speaks_for_purge(history, costs, look.samples_found, zero_page);
+    history.sample_count = 0;
+    // The next one comes later, whether this one was wrong or merely useless.
+    history.sample_backoff =
+        static_cast<std::uint8_t>(std::min<unsigned>(history.sample_backoff + 1U, kMostSampleBackoff));
+    history.until_sample = 0;
+    if (purge) {
+      history.purged = true;
+      return Next::kPurge;
+    }
+  } else if (history.until_sample == 1) {
+    return Next::kSample;
+  }
+  const bool whole = whole_is_cheaper(history, costs);
+  history.mode = whole ? kWholes : kLooking;
+  if (whole) history.left = back_off(4, history.whole_backoff, kMostWholeBackoff);
+  if (history.until_sample == 0) set_next_sample(history, costs, whole);
+  return Next::kNothing;
+}
+
+std::uint32_t sample_size(const History& history) {
+  return std::clamp<std::uint32_t>(history.populated / 16, 1, History::kMostSamples);
+}
+
+void sample_taken(History& history) {
+  history.mode = kSampling;
+  history.left = kSampleCalls;
+  history.until_sample = 0;
+}
+
+bool wants_time(const History& history) { return history.touched != 0 || history.left % kCallsPerTimedPurge == 0; }
+
+// Did the purge take as long as it should, if the program touches as many pages as before?
+bool is_surprising(History& history, const Costs& costs, double ticks) {
+  if (!history.touched_known || !history.settled) return false;
+  if (history.touched > 0) {
+    // Pages that lie far apart take much longer than those that were measured, so the first purge says how long.
+    const bool first = history.usual_ticks == 0;
+    const double usual = first ? costs.purge + history.touched * costs.purge_page : history.usual_ticks;
+    const double factor = first ? kSurpriseAtFirst : kSurprise;
+    if (first) history.usual_ticks = static_cast<float>(ticks);
+    const bool unusual = ticks > usual * factor || ticks * factor < usual;
+    // One may have been interrupted.
+    return std::exchange(history.unusual, unusual) && unusual;
+  }
+  // For a block that is not touched: its page tables may hold pages of others, which cost time, too.
+  const double known = std::max<double>(costs.purge, history.purge_ticks);
+  if (ticks <= known * kSurpriseUntouched) return false;
+  history.surprise_ticks = static_cast<float>(ticks);
+  return true;
+}
+
+void purge_done(History& history, const Costs& costs, double ticks) {
+  const bool surprise = ticks > 0 && is_surprising(history, costs, ticks);
+  history.populated = history.runs = 0;
+  history.settled = true;
+  if (history.left > 0 && !surprise) {
+    --history.left;
+    return;
+  }
+  history.mode = kLooking;
+  history.purged = true;
+}
+
+void nothing_learnt(History& history) {
+  history.mode = kLooking;
+  history.purged = false;
+  history.touched_known = false;
+  history.sample_count = 0;
+}
+
+Action choose_blindly(History& history, std::uint32_t pages, std::uint32_t generation) {
+  if (history.pages != pages || history.generation != generation) {
+    history = {};
+    history.pages = pages;
+    history.generation = generation;
+    history.mode = kPurging;
+  }
+  if (history.mode == kWholes && history.left > 0) {
+    --history.left;
+    return Action::kWhole;
+  }
+  // After clearing the whole block all is populated, whatever is touched: the purge that follows shows nothing.
+  history.touched_known = history.mode == kPurging;
+  history.mode = kPurging;
+  return Action::kPurge;
+}
+
+void blind_purge_done(History& history, const Costs& costs, double ticks) {
+  if (!history.touched_known) return;
+  const double touched = std::max(0.0, ticks - costs.purge) / std::max(costs.purge_page, 1e-9);
+  history.touched = static_cast<std::uint32_t>(std::min<double>(touched, history.pages));
+  if (history.touched * (costs.fault + costs.purge_page) <= history.pages * costs.zero_page) return;
+  // What is not populated yet will be, once; a backoff from 8 makes that, and the purges in between, cheap.
+  history.mode = kWholes;
+  history.left = back_off(8, history.whole_backoff, kMostWholeBackoff);
+}
+
+}  // namespace zerotax::largecache

@@ -1,9 +1,0 @@
-# The program that benchmark-policies measures. Linked against no library: allocators are preloaded into it.
-add_executable(benchmark-policies-loop ${CMAKE_CURRENT_SOURCE_DIR}/policies/loop.c)
-set_target_properties(benchmark-policies-loop PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/benchmarks/policies OUTPUT_NAME loop)
-target_compile_options(benchmark-policies-loop PRIVATE -fno-builtin-malloc -fno-builtin-calloc)
-target_link_libraries(benchmark-policies-loop PRIVATE Threads::Threads)
-add_dependencies(benchmark-policies benchmark-policies-loop)
-# The policies are those that the library has.
-target_link_libraries(benchmark-policies PRIVATE largecache_core)
