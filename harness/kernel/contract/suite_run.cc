@@ -111,27 +111,6 @@ std::optional<SuiteAnswer> read_suite(const std::string& output, const Promise& 
   return SuiteAnswer{system_of(lines[0]), result_of(promise, lines[1])};
 }
 
-Results read_results(const std::string& path) {
-  const auto foreign = [&] {
-    return UsageError(fmt::format("'{}' is not what zerotax-contract --json prints", path),
-                      "run zerotax-contract --json there, and give the file with what it printed");
-  };
-  try {
-    const std::vector<Json> lines = lines_of(read_input_file(path));
-    if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign();
-    Results all;
-    all.system = system_of(lines[0]);
-    all.race_seconds = lines[0].at("race_seconds");
-    for (std::size_t i = 1; i < lines.size(); ++i) all.results.push_back(result_of(promise_of(lines[i]), lines[i]));
-    all.complete = all.results.size() == lines[0].at("promises").get<std::size_t>();
-    return all;
-  } catch (const Json::exception&) {
-    throw foreign();
-  } catch (const JsonTextError&) {
-    throw foreign();
-  }
-}
-
 /// What one promise may take beside its race; the suite's own limit, which is less, says where it hangs.
 constexpr double kLimitS = 60;
 
@@ -243,6 +222,27 @@ Result result_of(const Promise& promise, const ChildResult& child, std::chrono::
 }
 
 }  // namespace
+
+Results read_results(const std::string& path) {
+  const auto foreign = [&] {
+    return UsageError(fmt::format("'{}' is not what zerotax-contract --json prints", path),
+                      "run zerotax-contract --json there, and give the file with what it printed");
+  };
+  try {
+    const std::vector<Json> lines = lines_of(read_input_file(path));
+    if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign();
+    Results all;
+    all.system = system_of(lines[0]);
+    all.race_seconds = lines[0].at("race_seconds");
+    for (std::size_t i = 1; i < lines.size(); ++i) all.results.push_back(result_of(promise_of(lines[i]), lines[i]));
+    all.complete = all.results.size() == lines[0].at("promises").get<std::size_t>();
+    return all;
+  } catch (const Json::exception&) {
+    throw foreign();
+  } catch (const JsonTextError&) {
+    throw foreign();
+  }
+}
 
 const char* word_of(Verdict verdict) {
   constexpr const char* kWords[] = {"kept", "broken", "unsupported", "not testable here"};
