@@ -1,4 +1,4 @@
-"""Blocks that quote a text of results/reference as it is: a row each."""
+"""Blocks that quote a text of results/reference: a row each."""
 from __future__ import annotations
 
 import re

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "cli/help_format.h"
-#include "embedded_topics.inc"
 
 namespace zerotax {
 namespace {
 
 const std::map<std::string, std::string>& embedded_topics() {
-  static const std::map<std::string, std::string> all{};
+  static const std::map<std::string, std::string> all{
+#include "embedded_topics.inc"
+  };
   return all;
 }
 

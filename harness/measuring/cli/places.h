@@ -23,7 +23,7 @@ class FleetOptions {
  public:
   void add(Arguments& arguments);
 
-  /// Throws UsageError for words that are none of those, or that sbatch refuses; MachineError if Slurm is not here. To
+  /// Throws UsageError for other words, and for those that sbatch refuses; MachineError if Slurm is not here. To
   /// be called before anything is made. A run that is `resumed` has its shards already.
   [[nodiscard]] fleet::Place place(bool resumed = false) const;
   /// Whether it names another place than this host.

@@ -21,6 +21,7 @@ SEVERAL_DEFAULTS = {
     "--rounds": {"3", "5", "10", "16", "24", "16, more for many points"},
 }
 
+
 def commands():
     told = zerotax("--help").stdout
     found = re.findall(r"^  ([a-z]+) ", told[told.index("What an allocator zeroes"):], re.M)
