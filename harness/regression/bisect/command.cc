@@ -227,8 +227,9 @@ const Subcommand history_command(
       add_json(arguments, options->json);
       arguments.option("--html", options->html, "write a page with the versions as its axis to this file").path();
       options->fleet.add(arguments);
-      arguments.find("--debian").excludes(
-          {"--recipe", "--build", "--library", "--tags", "--range", "--all-parents", "--jobs", "--build-timeout", "--on"});
+      arguments.find("--debian")
+          .excludes({"--recipe", "--build", "--library", "--tags", "--range", "--all-parents", "--jobs",
+                     "--build-timeout", "--on"});
       return [options] { return history(*options); };
     });
 

@@ -22,7 +22,6 @@
 namespace zerotax::bisect {
 namespace {
 
-
 /// The name of an allocator that has no recipe: that of the repository's folder, as far as a name may have it.
 std::string name_of_folder(const std::string& folder) {
   const std::filesystem::path whole = absolute_path(folder).lexically_normal();
@@ -55,8 +54,7 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
       .word()
       .completed_by(recipe_names)
       .excludes({"--"}, baseline::kOfAllocators)
-      .excludes({"--build", "--library"},
-                {"{0} says how to build already", "leave out --build and --library, or {0}"});
+      .excludes({"--build", "--library"}, {"{0} says how to build already", "leave out --build and --library, or {0}"});
   arguments
       .option("--build", build,
               "instead of a recipe: a command for sh, run in the folder of the version's files; {source} stands for "
