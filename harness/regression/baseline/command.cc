@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "baseline/options.h"
@@ -33,14 +31,14 @@ constexpr const char* kCheckExamples =
     "A command runs without a terminal; its input and output are /dev/null.\n";
 
 /// The measurer: commands after --, else allocators.
-ExitStatus bless(const Options& options, const Arguments& arguments) {
-  const auto words = command_words(arguments, {"--size", "--thresholds"}, {"--name", "--rounds"});
+ExitStatus bless(const Options& options) {
+  const auto words = Subcommand::program_words();
   options.measure.check();
   return words.empty() ? bless_allocators(options) : bless_programs(options, words);
 }
 
-ExitStatus check(const Options& options, const Arguments& arguments) {
-  const auto words = command_words(arguments, {"--size", "--only", "--tolerance"}, {"--name"});
+ExitStatus check(const Options& options) {
+  const auto words = Subcommand::program_words();
   options.measure.check();
   return words.empty() ? check_allocators(options) : check_programs(options, words);
 }
@@ -49,31 +47,38 @@ std::function<ExitStatus()> configure_bless(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   options->measure.add_allocators(arguments);
   arguments.option("--baseline", options->baseline, "the file to write, or a folder for several").required().path();
-  add_sizes(arguments, options->measure.sizes, "all, and thresholds", "a baseline that is checked quickly");
-  arguments.flag("--thresholds", options->thresholds, "with --size: thresholds as well");
+  add_sizes(arguments, options->measure.sizes, "all, and thresholds", "a baseline that is checked quickly")
+      .excludes({"--"}, kOfAllocators);
+  arguments.flag("--thresholds", options->thresholds, "with --size: thresholds as well")
+      .excludes({"--"}, kOfAllocators);
   arguments.flag("--allow-failing", options->allow_failing,
                  "write it even if points crash, hang, or break what calloc promises; of a command: even if its exit "
                  "status is not 0");
   arguments.flag("--force", options->force,
                  "overwrite a baseline of another allocator or configuration, or a file that is not a baseline");
   add_name(arguments, options->name);
-  add_rounds(arguments, options->rounds, "of a command: at most; at least 3").with_default().in_range(3, 1000);
-  return [options, arguments] { return bless(*options, arguments); };
+  add_rounds(arguments, options->rounds, "of a command: at most; at least 3")
+      .with_default()
+      .in_range(3, 1000)
+      .needs({"--"}, kOfCommands);
+  return [options] { return bless(*options); };
 }
 
 std::function<ExitStatus()> configure_check(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   options->measure.add_allocators(arguments, "the one that the baseline names");
   arguments.option("--baseline", options->baseline, "a baseline, or a folder of them").required().path();
-  add_sizes(arguments, options->measure.sizes, "all of the baseline, and thresholds");
+  add_sizes(arguments, options->measure.sizes, "all of the baseline, and thresholds").excludes({"--"}, kOfAllocators);
   arguments.option("--only", options->only, "only this metric, or thresholds (repeatable)")
       .shown_as("METRIC")
       .repeatable()
-      .completed_by(compared_words);
+      .completed_by(compared_words)
+      .excludes({"--"}, kOfAllocators);
   arguments
       .option("--tolerance", options->tolerances, "METRIC=N, N% or SIZE: ignore differences of up to this (repeatable)")
       .shown_as("METRIC=N")
-      .repeatable();
+      .repeatable()
+      .excludes({"--"}, kOfAllocators);
   arguments.flag("--strict", options->strict, "exit with 1 for improvements, too");
   arguments.flag("--explain", options->explain, "list every changed metric, and all that was not compared");
   arguments.flag(
@@ -83,7 +88,7 @@ std::function<ExitStatus()> configure_check(Arguments& arguments) {
   add_name(arguments, options->name);
   options->exchange.add(arguments);
   options->exchange.add_html(arguments);
-  return [options, arguments] { return check(*options, arguments); };
+  return [options] { return check(*options); };
 }
 
 const Subcommand bless_subcommand("bless", Wing::kRegression,
@@ -95,24 +100,11 @@ const Subcommand check_subcommand("check", Wing::kRegression,
 
 }  // namespace
 
-std::vector<std::string> command_words(const Arguments& arguments, const std::vector<std::string>& of_allocators,
-                                       const std::vector<std::string>& of_commands) {
-  std::vector<std::string> words = Subcommand::program_words();
-  for (const std::string& option : words.empty() ? of_commands : of_allocators) {
-    if (!arguments.find(option).given()) continue;
-    if (words.empty()) {
-      throw UsageError(
-          fmt::format("{} is for a command, but none is given", option),
-          fmt::format("leave it out, or add -- and the command: zerotax {} ... -- COMMAND", arguments.name()));
-    }
-    throw UsageError(fmt::format("{} is for an allocator, but a command is given after --", option),
-                     fmt::format("leave out {}, or -- and everything after it", option));
-  }
-  return words;
-}
-
 void add_name(Arguments& arguments, std::string& name) {
-  arguments.option("--name", name, "of a command: its name (default: that of its file)").shown_as("NAME").word();
+  arguments.option("--name", name, "of a command: its name (default: that of its file)")
+      .shown_as("NAME")
+      .word()
+      .needs({"--"}, kOfCommands);
 }
 
 }  // namespace zerotax::baseline

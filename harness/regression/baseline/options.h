@@ -57,11 +57,11 @@ ExitStatus check_each(const std::vector<Subject>& subjects, const Check& check, 
   return report(std::move(results));
 }
 
-/// Throws UsageError if an option of the one use of a command is given in the other: `of_allocators` with a command
-/// after --, `of_commands` without one. Returns the command's words.
-std::vector<std::string> command_words(const Arguments& arguments, const std::vector<std::string>& of_allocators,
-                                       const std::vector<std::string>& of_commands);
-/// --name.
+/// The refusal of an option about allocators beside a command, and of an option about a command without one.
+inline const Refusal kOfAllocators{"{0} is for an allocator, but a command is given after --",
+                                   "leave out {0}, or -- and everything after it"};
+inline const Refusal kOfCommands{"{0} is for a command, but none is given", "leave it out, or add -- and the command"};
+/// --name of a command.
 void add_name(Arguments& arguments, std::string& name);
 
 }  // namespace zerotax::baseline

@@ -15,47 +15,6 @@
 
 namespace zerotax::bench {
 
-ZEROTAX_FIELDS(Counts, minor_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes, zeroed_bytes, by_hand_bytes,
-               calls)
-ZEROTAX_FIELDS(Observed, times_ns, counts)
-ZEROTAX_FIELDS_WRITTEN(Cause, before, place)
-
-namespace {
-
-Json time_json(const TimeVerdict& time) {
-  if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("nothing was timed");
-  const TimeRatio ratio = ratio_of(time);
-  return {{"verdict", zerotax::word_of(time.kind)},
-          {"ratio", ratio.median},
-          {"low", ratio.low},
-          {"high", ratio.high},
-          {"p", time.adjusted_p}};
-}
-
-}  // namespace
-
-void to_json(Json& json, const Benchmark& value) {
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, alone, in_order, shuffled, cause, sentence))
-  json["verdict"] = word_of(value.verdict);
-  json["time"] = time_json(value.time);
-}
-
-void to_json(Json& json, const Pin& value) {
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, env, line, benchmark, alone_ns, in_order_ns))
-  json["time"] = time_json(value.time);
-}
-
-Json bench_json(const Report& value) {
-  Json json;
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, schema, zerotax_version, started, command, environment,
-                                           program, rounds, benchmarks, tried, sentence, next))
-  json["state"] = value.complete ? "complete" : "interrupted";
-  json["pin"] = value.pin ? Json(*value.pin)
-                          : not_available(value.tried.empty() ? "nothing depends on the order"
-                                                              : "no setting that was tried does it");
-  return json;
-}
-
 namespace {
 
 /// "takes 512 faults an iteration alone, and 0 in order".

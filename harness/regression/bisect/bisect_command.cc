@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "baseline/options.h"
 #include "bisect/document.h"
 #include "bisect/options.h"
 #include "bisect/table.h"
@@ -88,9 +89,8 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   return question;
 }
 
-ExitStatus bisect_versions(BisectOptions options, const Arguments& arguments) {
-  options.common.take_command(arguments, {"--case", "--touch", "--thread"});
-  options.common.check();
+ExitStatus bisect_versions(BisectOptions options) {
+  options.common.take_command();
   const Recipe recipe = options.common.chosen_recipe();
   question_of(options, {});
   check_outputs({{"--json", options.json}, {"--report", options.report}});
@@ -165,7 +165,8 @@ const Subcommand bisect_command(
                   "write the draft of a report to this file (Markdown; - is standard output)")
           .path();
       add_json(arguments, options->json);
-      return [options, arguments] { return bisect_versions(*options, arguments); };
+      for (Argument& each : options->of_a_point) each.excludes({"--"}, baseline::kOfAllocators);
+      return [options] { return bisect_versions(*options); };
     });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "baseline/options.h"
 #include "bisect/document.h"
 #include "bisect/options.h"
 #include "bisect/recipe.h"
@@ -137,43 +138,16 @@ History measured_history(const HistoryOptions& options, const fleet::Place& plac
   return run_history(versions, commits, plan.grid, measure_on_slurm(plan, place, options.out));
 }
 
-/// Throws UsageError for options about a repository beside --debian, and if neither is given.
-void check_origin(const HistoryOptions& options, const Arguments& arguments) {
-  if (options.debian.empty()) {
-    if (!options.common.repository.empty()) return;
-    throw UsageError("it is not said of which project", "give --repo FOLDER, or --debian NAME");
-  }
-  if (!options.common.words.empty()) {
-    throw UsageError("--debian is for an allocator, but a command is given after --", "leave one of them out");
-  }
-  for (const char* name : {"--repo", "--recipe", "--build", "--library", "--tags", "--range", "--all-parents", "--jobs",
-                           "--build-timeout", "--on"}) {
-    if (!arguments.find(name).given()) continue;
-    throw UsageError(fmt::format("--debian and {} cannot be given together", name), "leave one of them out");
-  }
-}
-
 Recipe chosen_recipe(const HistoryOptions& options) {
   return options.debian.empty() ? options.common.chosen_recipe() : recipe_of_debian(options.debian);
 }
 
-ExitStatus history(HistoryOptions options, const Arguments& arguments) {
-  options.common.take_command(arguments, {});
-  options.common.check();
-  check_origin(options, arguments);
+ExitStatus history(HistoryOptions options) {
+  options.common.take_command();
   const Recipe recipe = chosen_recipe(options);
   const Grid grid = options.common.grid();
-  if (!options.tags.empty() && !options.range.empty()) {
-    throw UsageError("--tags and --range cannot be given together", "leave one of them out");
-  }
   if (options.tags.empty() && options.range.empty() && recipe.tags.empty() && !recipe.is_of_debian()) {
     throw UsageError("it is not said which versions", "give --tags PATTERN or --range A..B");
-  }
-  if (options.all_parents && options.range.empty()) {
-    throw UsageError("--all-parents is about --range", "leave it out, or give --range A..B");
-  }
-  if (options.again && options.fleet.given()) {
-    throw UsageError("--again has no effect with --on slurm", "give --out a new folder: nothing of it is known");
   }
   const std::vector<NamedPath> outputs{{"--json", options.json}, {"--html", options.html}};
   check_outputs(outputs);
@@ -227,8 +201,13 @@ const Subcommand history_command(
               "in place of --repo: the packages of an allocator in the releases of Debian, or a package by its name")
           .shown_as("NAME")
           .word()
-          .completed_by(names_in_debian);
-      arguments.flag("--again", options->again, "build and measure again what an earlier run has");
+          .completed_by(names_in_debian)
+          .excludes({"--"}, {baseline::kOfAllocators.problem, "leave one of them out"});
+      arguments.exactly_one({"--debian", "--repo"},
+                            {"it is not said of which project", "give --repo FOLDER, or --debian NAME"});
+      arguments.flag("--again", options->again, "build and measure again what an earlier run has")
+          .excludes({"--on=slurm"},
+                    {"{0} has no effect with --on slurm", "give --out a new folder: nothing of it is known"});
       arguments
           .option("--tags", options->tags,
                   "tags that match this pattern, as in 'v2.*' (repeatable; default: the recipe's)")
@@ -237,15 +216,20 @@ const Subcommand history_command(
           .repeatable();
       arguments.option("--range", options->range, "the commits from A to B, as in v2.1.0..HEAD")
           .shown_as("A..B")
-          .word();
-      arguments.flag("--all-parents", options->all_parents, "every commit of the range, not only first parents");
+          .word()
+          .excludes({"--tags"});
+      arguments.flag("--all-parents", options->all_parents, "every commit of the range, not only first parents")
+          .needs({"--range"}, {"{0} is about {1}", "leave it out, or give {1} A..B"});
       arguments
           .option("--out", options->out, "folder for the JSON, the table and the figure; new, or of an earlier run")
           .path();
       add_json(arguments, options->json);
       arguments.option("--html", options->html, "write a page with the versions as its axis to this file").path();
       options->fleet.add(arguments);
-      return [options, arguments] { return history(*options, arguments); };
+      arguments.find("--debian")
+          .excludes({"--recipe", "--build", "--library", "--tags", "--range", "--all-parents", "--jobs",
+                     "--build-timeout", "--on"});
+      return [options] { return history(*options); };
     });
 
 }  // namespace

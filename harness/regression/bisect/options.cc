@@ -22,9 +22,6 @@
 namespace zerotax::bisect {
 namespace {
 
-constexpr std::int64_t kMostJobs = 1024;
-constexpr std::int64_t kMostRounds = 100;
-
 /// The name of an allocator that has no recipe: that of the repository's folder, as far as a name may have it.
 std::string name_of_folder(const std::string& folder) {
   const std::filesystem::path whole = absolute_path(folder).lexically_normal();
@@ -55,7 +52,9 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
               "how to build a version: a recipe by its name, or the file of one (results/schema/recipe.schema.json)")
       .shown_as("RECIPE")
       .word()
-      .completed_by(recipe_names);
+      .completed_by(recipe_names)
+      .excludes({"--"}, baseline::kOfAllocators)
+      .excludes({"--build", "--library"}, {"{0} says how to build already", "leave out --build and --library, or {0}"});
   arguments
       .option("--build", build,
               "instead of a recipe: a command for sh, run in the folder of the version's files; {source} stands for "
@@ -74,27 +73,36 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
               "or as {build}/FILE (repeatable; the command's program is kept already)")
       .shown_as("PATTERN")
       .path()
-      .repeatable();
+      .repeatable()
+      .needs({"--"}, baseline::kOfCommands);
   baseline::add_name(arguments, name);
-  add_rounds(arguments, rounds, "of a command, at most").with_default();
-  add_sizes(arguments, sizes, "the points of a baseline", sizes_more);
-  arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)").shown_as("N");
+  add_rounds(arguments, rounds, "of a command, at most")
+      .with_default()
+      .in_range(1, 100)
+      .needs({"--"}, baseline::kOfCommands);
+  add_sizes(arguments, sizes, "the points of a baseline", sizes_more).excludes({"--"}, baseline::kOfAllocators);
+  arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)")
+      .shown_as("N")
+      .in_range(1, 1024);
   arguments.option("--build-timeout", build_timeout_s, "time limit of each build, in seconds")
       .seconds()
       .shown_as("SECONDS")
       .with_default();
   add_timeout(arguments, timeout_s);
-  arguments.flag("--no-thresholds", no_thresholds, no_thresholds_words);
-  add_to(arguments, to, "at which a threshold is looked for; default: 256MiB").word();
+  arguments.flag("--no-thresholds", no_thresholds, no_thresholds_words).excludes({"--"}, baseline::kOfAllocators);
+  add_to(arguments, to, "at which a threshold is looked for; default: 256MiB")
+      .word()
+      .excludes({"--"}, baseline::kOfAllocators)
+      .excludes({"--no-thresholds"}, {"{0} is about thresholds", "leave it out, or {1}"});
 }
 
-void CommonOptions::take_command(const Arguments& arguments, const std::vector<std::string>& more_of_allocators) {
-  std::vector<std::string> of_allocators{"--recipe", "--size", "--no-thresholds", "--to"};
-  const std::vector<std::string> command = Subcommand::program_words();
-  replays = command.size() == 1 && is_recording(command.front());
-  if (!replays) of_allocators.emplace_back("--library");
-  of_allocators.insert(of_allocators.end(), more_of_allocators.begin(), more_of_allocators.end());
-  words = baseline::command_words(arguments, of_allocators, {"--keep", "--name", "--rounds"});
+void CommonOptions::take_command() {
+  words = Subcommand::program_words();
+  replays = words.size() == 1 && is_recording(words.front());
+  if (!replays && !words.empty() && !library.empty()) {
+    throw UsageError("--library is for an allocator, but a command is given after --",
+                     "leave out --library, or -- and everything after it");
+  }
   if (!replays) return;
   if (library.empty()) {
     throw UsageError(fmt::format("'{}' is a recording, and it is not said under which allocator", words.front()),
@@ -122,9 +130,6 @@ std::string CommonOptions::name_of_command() const { return name.empty() ? file_
 Recipe CommonOptions::chosen_recipe() const {
   if (!words.empty()) return recipe_of_command();
   if (!recipe.empty()) {
-    if (!build.empty() || !library.empty()) {
-      throw UsageError("--recipe says how to build already", "leave out --build and --library, or --recipe");
-    }
     Recipe chosen = recipe_of(recipe);
     for (const auto* patterns : {&chosen.libraries, &chosen.beside, &chosen.keep}) {
       check_within(*patterns, fmt::format("use relative paths or {{build}}/FILE in the recipe {}", recipe));
@@ -164,17 +169,11 @@ Grid CommonOptions::grid() const {
   if (to.empty()) return grid;
   grid.to_bytes = parse_size(to);
   check_axes({{"calloc_loop"}, {grid.to_bytes}, {0.0}, {"main"}});
-  if (no_thresholds) throw UsageError("--to is about thresholds", "leave it out, or --no-thresholds");
   if (grid.to_bytes <= baseline::baseline_range().from) {
     throw UsageError(fmt::format("--to {} is not above {}", to, format_size(baseline::baseline_range().from)),
                      "give a larger size");
   }
   return grid;
-}
-
-void CommonOptions::check() const {
-  if (jobs < 0 || jobs > kMostJobs) throw UsageError(fmt::format("invalid --jobs {}", jobs), "give 1 to 1024");
-  if (rounds < 1 || rounds > kMostRounds) throw UsageError(fmt::format("invalid --rounds {}", rounds), "give 1 to 100");
 }
 
 unsigned CommonOptions::build_jobs(bool of_task) const {

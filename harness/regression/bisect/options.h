@@ -30,13 +30,11 @@ struct CommonOptions {
   bool replays = false;            ///< it is a recording, and a version the allocator that it is replayed under
 
   void add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words);
-  /// Takes the words after --. Throws UsageError for options of the one use that are given in the other.
-  void take_command(const Arguments& arguments, const std::vector<std::string>& more_of_allocators);
+  /// Takes the words after --. Throws UsageError for a library beside a command that replays nothing.
+  void take_command();
   /// Throws UsageError for what makes no sense, and for an unknown recipe. Nothing is run.
   [[nodiscard]] Recipe chosen_recipe() const;
   [[nodiscard]] Grid grid() const;
-  /// Throws UsageError for numbers out of range.
-  void check() const;
   /// Of --jobs; else one for each CPU, or one of a task that shares its node with others.
   [[nodiscard]] unsigned build_jobs(bool of_task = false) const;
 

@@ -72,11 +72,6 @@ void analyse(Along& along) {
 
 constexpr std::int64_t kMostRounds = 1000;
 
-void refuse(const Argument& option, const Options& options, const char* remedy) {
-  if (!option.given()) return;
-  throw UsageError(fmt::format("{} cannot be given with --along {}", option.name(), options.along), remedy);
-}
-
 /// The only value of an option. Other comparisons allow several values.
 template <typename Value>
 Value only(const char* option, const std::vector<Value>& given, const Value& otherwise) {
@@ -88,24 +83,12 @@ void check_along(const Options& options) {
   check_word("--along", options.along, axis_names());
   check_cost(options.cost);
   options.measure.check();
-  for (const Argument& option : options.of_points) refuse(option, options, "leave it out");
-  if (options.along == "touch") {
-    for (const Argument& option : options.of_sizes) refuse(option, options, "leave it out, or give --along size");
-    if (!options.measure.touches.empty()) {
-      throw UsageError("--touch cannot be given with --along touch", "leave it out, or give --along size");
-    }
-  } else if (!options.measure.sizes.empty()) {
-    throw UsageError("--size cannot be given with --along size", "leave it out, or give --along touch");
-  }
   if (is_run_file(options.before) || is_run_file(options.after)) {
     throw UsageError("stored runs cannot be compared with --along", "give two allocators");
   }
   if (options.pairs != kNotGiven &&
       (options.pairs < static_cast<std::int64_t>(kFewestPairs) || options.pairs > kMostRounds)) {
     throw UsageError(fmt::format("invalid --rounds {}", options.pairs), "give 3 to 1000");
-  }
-  if (options.grid < 1 || options.grid > 64) {
-    throw UsageError(fmt::format("invalid --grid {}", options.grid), "give 1 to 64 sizes per octave");
   }
 }
 

@@ -53,9 +53,6 @@ void check(const Options& options, bool files) {
     throw UsageError(fmt::format("{} has no effect on stored runs", option.name()),
                      "leave it out, or compare allocators");
   }
-  if (options.self_test < 0 || options.self_test > 100'000) {
-    throw UsageError(fmt::format("invalid --self-test {}", options.self_test), "give 1 to 100000");
-  }
 }
 
 /// `inputs`: the runs or libraries that are compared.
@@ -194,9 +191,6 @@ CompareReport read(const Options& options, const std::string& other, const std::
 
 ExitStatus compare(const Options& options) {
   if (!options.along.empty()) return compare_along(options);
-  for (const Argument& option : options.of_sizes) {
-    if (option.given()) throw UsageError(fmt::format("{} needs --along size", option.name()), "add it, or give --size");
-  }
   const bool files = is_run_file(options.before);
   if (files != is_run_file(options.after)) {
     throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
@@ -239,12 +233,8 @@ ExitStatus compare(const Options& options) {
   return compare_status(verdicts);
 }
 
-ExitStatus compare_either(const Options& options, const Arguments& arguments) {
-  const std::vector<std::string> words =
-      baseline::command_words(arguments,
-                              {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch",
-                               "--thread", "--self-test", "--cost", "--plot", "--html", "--csv", "--benchmark-json"},
-                              {});
+ExitStatus compare_either(const Options& options) {
+  const std::vector<std::string> words = Subcommand::program_words();
   if (words.empty()) {
     if (options.before.empty() || options.after.empty()) {
       throw UsageError("it is not said what is compared",
@@ -275,8 +265,10 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .shown_as("AXIS")
       .completed_by(axis_names)
       .word();
-  options->of_sizes = {add_from(arguments, options->from), add_to(arguments, options->to),
-                       add_grid(arguments, options->grid)};
+  for (Argument each : {add_from(arguments, options->from), add_to(arguments, options->to),
+                        add_grid(arguments, options->grid).in_range(1, 64, "sizes per octave")}) {
+    each.needs({"--along=size"}, {"{0} needs --along size", "add it, or give --size"});
+  }
   MeasureOptions& measure = options->measure;
   options->of_measuring = measure.add_compared(arguments);
   options->of_measuring.push_back(
@@ -284,7 +276,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   options->of_measuring.push_back(
       arguments
           .option("--self-test", options->self_test, "also compare OLD with itself N times, and count false alarms")
-          .shown_as("N"));
+          .shown_as("N")
+          .in_range(1, 100'000));
   add_cost(arguments, options->cost);
   arguments
       .option("--explain", options->explain,
@@ -304,7 +297,18 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                            "--html", "--csv", "--benchmark-json"}) {
     options->of_points.push_back(arguments.find(name));
   }
-  return [options, arguments] { return compare_either(*options, arguments); };
+  for (Argument& each : options->of_points) {
+    each.excludes({"--along"}, {"{0} cannot be given with {1}", "leave it out"});
+  }
+  arguments.find("--touch").excludes({"--along=touch"},
+                                     {"{0} cannot be given with {1}", "leave it out, or give --along size"});
+  arguments.find("--size").excludes({"--along=size"},
+                                    {"{0} cannot be given with {1}", "leave it out, or give --along touch"});
+  for (const char* name : {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch",
+                           "--thread", "--self-test", "--cost", "--plot", "--html", "--csv", "--benchmark-json"}) {
+    arguments.find(name).excludes({"--"}, baseline::kOfAllocators);
+  }
+  return [options] { return compare_either(*options); };
 }
 
 const Subcommand command("compare", Wing::kRegression,

@@ -34,7 +34,6 @@ struct Options {
   std::int64_t grid = 2;
   std::vector<Argument> of_measuring;  ///< have no effect on stored runs
   std::vector<Argument> of_points;     ///< nor these with --along
-  std::vector<Argument> of_sizes;      ///< need --along size
 
   [[nodiscard]] Cost paid() const { return cost == "calloc" ? Cost::kCalloc : Cost::kTotal; }
 };

@@ -1,3 +1,5 @@
+#include "compare/programs.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,34 +25,6 @@
 
 namespace zerotax::compare {
 namespace {
-
-/// Runs of both commands without the recorder, one right after the other.
-struct TimedPair {
-  double before_cpu_ns = 0;  ///< user and system time, with all descendants
-  double after_cpu_ns = 0;
-  double before_wall_ns = 0;
-  double after_wall_ns = 0;
-};
-
-/// A kind of time in both commands.
-struct ComparedTime {
-  const char* name = "";  ///< "CPU time"
-  double before_ns = 0;   ///< median
-  double after_ns = 0;
-  TimeVerdict verdict;
-};
-
-/// Two commands compared: what is counted, as `check` does it, and times, in pairs.
-struct ProgramComparison {
-  baseline::Program before;
-  baseline::Program after;
-  baseline::ProgramCheck counts;
-  std::vector<TimedPair> pairs;
-  std::vector<ComparedTime> times;  ///< CPU time, wall time; empty without pairs
-  bool complete = true;             ///< no signal came
-  bool passed = true;               ///< nothing that is counted is worse, and NEW does not take more CPU time
-  std::string sentence;
-};
 
 constexpr std::uint64_t kMostRuns = 10;
 constexpr std::size_t kTimes = 2;
@@ -164,12 +138,6 @@ void add_settings(const std::vector<std::string>& env, record::runs::Target& bef
   }
 }
 
-/// "CPU time 23.1 ms → 28.0 ms (1.21 times; 1.19 to 1.23): SLOWER", with the 95 % interval.
-std::string words_of(const ComparedTime& time) {
-  return fmt::format("{} {} → {} ({}): {}", time.name, format_ns(time.before_ns), format_ns(time.after_ns),
-                     words_of(ratio_of(time.verdict)), word_of(time.verdict.kind));
-}
-
 /// Pairs of runs that are enough to prove a difference of time.
 std::size_t fewest_timed_pairs() { return fewest_pairs(kTimes, CompareMethod{}.alpha); }
 
@@ -208,31 +176,6 @@ ProgramComparison compare_commands(const record::runs::Target& before, const rec
   ProgramComparison comparison = compared(old_side.program, new_side.program, std::move(timed));
   comparison.complete = complete;
   return comparison;
-}
-
-ZEROTAX_FIELDS_WRITTEN(TimedPair, before_cpu_ns, after_cpu_ns, before_wall_ns, after_wall_ns)
-
-void to_json(Json& json, const ComparedTime& value) {
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, before_ns, after_ns))
-  const TimeVerdict& verdict = value.verdict;
-  json["verdict"] = word_of(verdict.kind);
-  const TimeRatio ratio = ratio_of(verdict);
-  json["ratio"] = {{"median", ratio.median}, {"low", ratio.low}, {"high", ratio.high}};
-  json["p"] = verdict.adjusted_p;
-  json["line"] = words_of(value);
-}
-
-/// The object "zerotax.program_compare/1" (results/schema/program_compare.schema.json).
-Json compare_json(const ProgramComparison& value) {
-  Json json{{"schema", "zerotax.program_compare/1"}, {"zerotax_version", ZEROTAX_VERSION}};
-  json["state"] = value.complete ? "complete" : "interrupted";
-  json["verdict"] = value.counts.verdict;
-  if (!value.counts.advice.empty()) json["advice"] = value.counts.advice;
-  json["changes"] = value.counts.changes;
-  json["sites"] = value.counts.sites;
-  json["not_compared"] = value.counts.not_compared;
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, sentence, passed, before, after, times, pairs))
-  return json;
 }
 
 std::string compare_text(const ProgramComparison& comparison, bool explain, const Palette& palette) {
@@ -283,6 +226,11 @@ exchange::OutcomeList compare_outcomes(const ProgramComparison& comparison) {
 }
 
 }  // namespace
+
+std::string words_of(const ComparedTime& time) {
+  return fmt::format("{} {} → {} ({}): {}", time.name, format_ns(time.before_ns), format_ns(time.after_ns),
+                     words_of(ratio_of(time.verdict)), word_of(time.verdict.kind));
+}
 
 ExitStatus compare_programs(const Options& options, const std::vector<std::string>& words) {
   const auto [old_words, new_words] = both_commands(words);

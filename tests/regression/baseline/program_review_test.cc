@@ -139,9 +139,11 @@ TEST(Conditions, ThatDifferAreNamed) {
   const Json before{{"kernel", "6.1"}, {"thp", "madvise"}, {"aslr", "fixed layout"}};
   Json after = before;
   after["thp"] = "always";
-  const auto differing = differing_conditions(before, after);
-  ASSERT_EQ(differing.size(), 1U);
-  EXPECT_EQ(differing[0].sentence, "transparent huge pages: madvise before, always now");
+  Program program = program_of({run_with()});
+  program.measured_on = before;
+  const ProgramCheck check = check_of(program, judge(program, runner_of({run_with()})), after, "");
+  ASSERT_EQ(check.conditions.size(), 1U);
+  EXPECT_EQ(check.conditions[0].sentence, "transparent huge pages: madvise before, always now");
 }
 
 }  // namespace

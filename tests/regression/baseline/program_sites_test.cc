@@ -40,7 +40,7 @@ TEST(SiteKeys, HaveNoAddressLineOrFolder) {
 }
 
 TEST(SiteKeys, LeaveOutTheLibrariesOfTheLanguage) {
-  const auto [key, place] = key_of(
+  const auto [key, place] = runs::key_of(
       site_of({frame("/lib/libstdc++.so.6", "operator new(unsigned long)", "", 0),
                frame("decoder", "std::vector<int>::reserve(unsigned long)", "/usr/include/c++/12/bits/vector.tcc", 70),
                frame("decoder", "void std::fill<int>(int*, int*)", "/usr/include/c++/12/bits/algo.h", 7),
@@ -69,7 +69,7 @@ TEST(SiteKeys, OfLibrariesAloneAreAllFrames) {
 
 TEST(SiteKeys, DoNotCountADeepRecursion) {
   const NamedFrame walk = frame("decoder", "walk(int)", "walk.cc", 5);
-  EXPECT_EQ(runs::key_of(site_of({walk, walk, walk})).first, key_of(site_of({walk})).first);
+  EXPECT_EQ(runs::key_of(site_of({walk, walk, walk})).first, runs::key_of(site_of({walk})).first);
 }
 
 TEST(SiteChanges, AreJoinedByTheInnermostFunction) {
