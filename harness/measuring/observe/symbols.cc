@@ -121,6 +121,4 @@ std::string frame_label(const NamedFrame& frame, bool function_only) {
   return module.empty() ? function : fmt::format("{} ({})", function, file_name(module));
 }
 
-ZEROTAX_FIELDS(NamedFrame, module, address, function, file, line)
-
 }  // namespace zerotax

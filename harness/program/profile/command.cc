@@ -15,7 +15,7 @@
 #include "os/print.h"
 #include "os/utc.h"
 #include "profile/attach.h"
-#include "profile/document.h"
+#include "profile/result.h"
 #include "profile/run.h"
 #include "profile/seen.h"
 #include "profile/table.h"

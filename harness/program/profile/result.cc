@@ -86,4 +86,6 @@ Profile profile_result(const ProfileSubject& subject, const ProfileData& data, J
   return profile;
 }
 
+Json profile_json(const Profile& profile) { return profile; }
+
 }  // namespace zerotax::profile

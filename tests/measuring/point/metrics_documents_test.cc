@@ -8,6 +8,7 @@
 
 #include "metrics_page.h"
 #include "metrics_schema.h"
+#include "schema_text.h"
 
 namespace zerotax {
 namespace {

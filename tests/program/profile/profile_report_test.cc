@@ -5,7 +5,7 @@
 
 #include "observe/kernel_symbols.h"
 #include "profile/categories.h"
-#include "profile/document.h"
+#include "profile/result.h"
 #include "profile/seen.h"
 #include "profile/table.h"
 

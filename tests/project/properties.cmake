@@ -1,0 +1,3 @@
+# The structs of all rooms are included, but nothing of them is linked.
+target_include_directories(project_tests PRIVATE ${CMAKE_SOURCE_DIR}/harness/measuring ${CMAKE_SOURCE_DIR}/harness/kernel
+  ${CMAKE_SOURCE_DIR}/harness/program ${CMAKE_SOURCE_DIR}/recorder)
