@@ -7,7 +7,6 @@
 #include <sstream>
 #include <vector>
 
-#include "advise/document.h"
 #include "advise/result.h"
 #include "base/error.h"
 #include "base/strict_json.h"
@@ -36,8 +35,7 @@
 #include "programs/document.h"
 #include "programs/table.h"
 #include "random_input.h"
-#include "record/document.h"
-#include "replay/document.h"
+#include "record/result.h"
 #include "replay/result.h"
 #include "run/fleet/document.h"
 #include "run/make_plan.h"

@@ -6,9 +6,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "advise/result.h"
 #include "field_schema.h"
 #include "profile/result.h"
+#include "replay/result.h"
 #include "schema_text.h"
+#include "top/result.h"
+#include "trace/document.h"
 
 namespace zerotax {
 namespace {
@@ -35,7 +39,19 @@ TEST_P(WrittenSchemas, AreWhatTheStructsOfTheResultsSay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Results, WrittenSchemas,
-                         testing::Values(Written{"profile", FieldSchema::of<profile::Profile>}),
+                         testing::Values(Written{"advise", FieldSchema::of<advise::AdviceResult>},
+                                         Written{"advise_self_test", FieldSchema::of<advise::SelfTest>},
+                                         Written{"calls", FieldSchema::of<record::CallsAbout>},
+                                         Written{"functions", FieldSchema::of<trace::Functions>},
+                                         Written{"functions_diff", FieldSchema::of<trace::FunctionDiff>},
+                                         Written{"profile", FieldSchema::of<profile::Profile>},
+                                         Written{"record", FieldSchema::of<record::Record>},
+                                         Written{"replay", FieldSchema::of<replay::Replay>},
+                                         Written{"top", FieldSchema::of<top::Sample>},
+                                         Written{"trace", FieldSchema::of<trace::Summary>},
+                                         Written{"trace_control", FieldSchema::of<trace::Control>},
+                                         Written{"trace_events", FieldSchema::of<trace::EventList>},
+                                         Written{"workloads", FieldSchema::of<replay::Workloads>}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

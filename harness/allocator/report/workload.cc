@@ -20,7 +20,7 @@
 #include "files/temporary_folder.h"
 #include "os/page.h"
 #include "os/print.h"
-#include "replay/document.h"
+#include "replay/result.h"
 #include "replay/run.h"
 #include "report/reproducer_run.h"
 #include "report/workload_calls.h"

@@ -9,7 +9,7 @@
 #include "files/results.h"
 #include "os/print.h"
 #include "replay/calls_file.h"
-#include "replay/document.h"
+#include "replay/result.h"
 #include "replay/run.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "advise/document.h"
+#include "advise/result.h"
 #include "advise/startup.h"
 #include "base/error.h"
 #include "base/units.h"
@@ -18,6 +18,9 @@
 
 namespace zerotax::advise {
 namespace {
+
+/// Whether programs may have transparent huge pages, by what describe_environment says.
+bool has_huge_pages(const Json& environment) { return text_field(environment, "thp", "never") != "never"; }
 
 /// The runs of a search: each of its parts is an experiment.
 class SearchRuns {

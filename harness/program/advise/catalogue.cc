@@ -153,7 +153,7 @@ class Maker {
     for (const record::Cause cause : remedy.causes) {
       const auto share = recorded.share(cause);
       if (!share || *share >= kNoticed) return "";
-      causes.emplace_back(cause_name(cause));
+      causes.emplace_back(word(cause));
     }
     return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(causes, ", "));
   }

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "advise/advice.h"
-#include "advise/document.h"
 #include "advise/remedy.h"
+#include "advise/result.h"
 #include "base/units.h"
 #include "cli/common_options.h"
 #include "cli/next_step.h"

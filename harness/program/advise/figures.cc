@@ -8,22 +8,13 @@
 
 namespace zerotax::advise {
 
-const char* goal_name(Goal goal) {
-  constexpr const char* kNames[] = {"cpu", "wall", "faults", "memory"};
-  return kNames[static_cast<std::size_t>(goal)];
-}
+std::vector<std::string> goal_names() { return all_words<Goal>(); }
 
-std::vector<std::string> goal_names() {
-  std::vector<std::string> names;
-  for (const Goal goal : kGoals) names.emplace_back(goal_name(goal));
-  return names;
-}
-
-Goal parse_goal(const std::string& word) {
+Goal parse_goal(const std::string& text) {
   for (const Goal goal : kGoals) {
-    if (word == goal_name(goal)) return goal;
+    if (text == word(goal)) return goal;
   }
-  refuse_word(fmt::format("invalid --goal '{}'", word), word, goal_names());
+  refuse_word(fmt::format("invalid --goal '{}'", text), text, goal_names());
 }
 
 double figure_of(const Figures& figures, Goal goal) {

@@ -3,24 +3,28 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
+
 namespace zerotax::advise {
 
 /// What is to become less.
 enum class Goal { kCpu, kWall, kFaults, kMemory };
+ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory")
 inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory};
 
-/// "cpu", "wall", "faults", "memory": as --goal and the document have them.
-const char* goal_name(Goal goal);
+/// As --goal and the document have them.
 std::vector<std::string> goal_names();
 /// Throws UsageError.
-Goal parse_goal(const std::string& word);
+Goal parse_goal(const std::string& text);
 
-/// What a run used, with all of its processes.
 struct Figures {
-  double cpu_s = 0;
-  double wall_s = 0;
-  double faults = 0;      ///< minor ones
-  double peak_bytes = 0;  ///< resident: the largest sum of its processes at one time
+  RESULT("figures", "What a run used, with all of its processes.");
+  FIELD(double, cpu_s, "CPU time, user and kernel, in seconds; of a server: its own.");
+  FIELD(double, wall_s, "Wall time, in seconds; of a server: of the load.");
+  FIELD(double, faults, "Minor page faults.");
+  FIELD(
+      double, peak_bytes,
+      "Peak resident memory, in bytes: the largest sum over all processes at one time, of PSS where PSS can be read.");
 };
 
 /// One of them; never 0, so that it has a logarithm.
@@ -39,5 +43,6 @@ struct Trial {
   std::string why;  ///< of kFailed and kMoreMemory
   Figures figures;
 };
+ENUM_WORDS(Trial::End, "ok", "failed", "more_memory", "changed_output", "stopped")
 
 }  // namespace zerotax::advise

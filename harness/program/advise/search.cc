@@ -128,11 +128,6 @@ std::optional<std::size_t> faster_still(const SearchResult& result, const Search
 
 }  // namespace
 
-const char* phase_name(Phase phase) {
-  constexpr const char* kNames[] = {"warm-up", "screen", "confirm"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
-
 void Standing::note(const Trial& trial) {
   if (trial.end == Trial::End::kOk) return;
   state = trial.end == Trial::End::kFailed       ? State::kFailed

@@ -37,8 +37,7 @@ struct SearchMethod {
 };
 
 enum class Phase { kWarmUp, kScreen, kConfirm };
-/// "warm-up", "screen", "confirm".
-const char* phase_name(Phase phase);
+ENUM_WORDS(Phase, "warm-up", "screen", "confirm")
 
 struct SearchRun {
   Phase phase;

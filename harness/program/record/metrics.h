@@ -18,7 +18,7 @@ struct Interval {
   std::uint64_t above = 0;
 
   /// What it makes of an estimate.
-  [[nodiscard]] IntervalBytes around(std::uint64_t bytes) const;
+  [[nodiscard]] LowHigh around(std::uint64_t bytes) const;
 };
 
 /// Of the bytes that were returned to the kernel in small parts: 0 and 0 if all of them were looked at.

@@ -357,13 +357,6 @@ std::string advice_of(Tax& tax, const TaxInput& input) {
 
 }  // namespace
 
-const char* cause_name(Cause cause) {
-  constexpr const char* kNames[] = {"fresh",      "refilled", "returning", "unseen",     "redundant", "needed",
-                                    "unexamined", "in_free",  "by_hand",   "by_program", "stores"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Cause::kStores) + 1);
-  return kNames[static_cast<std::size_t>(cause)];
-}
-
 double share_of_cpu(const Tax& tax, std::uint64_t ns) {
   return tax.cpu_ns == 0 ? 0 : std::min(1.0, as_double(ns) / as_double(tax.cpu_ns));
 }

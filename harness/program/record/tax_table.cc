@@ -193,7 +193,7 @@ std::string returned_text(const Returned& returned) {
                {"CPU time", Unit::kNs, 12},
                {"by", Unit::kText, 10, "", {}, 1, Column::Side::kRight}});
   for (const ReturnedBy& row : rows) {
-    table.add({kWhere[row.by], row.bytes, row.calls, row.cpu_ns, mechanism_name(row.mechanism)});
+    table.add({kWhere[row.by], row.bytes, row.calls, row.cpu_ns, word(row.mechanism)});
   }
   std::string text = "\n" + table.text();
   if (returned.sampled_calls == 0 || !returned.interval_bytes) return text;

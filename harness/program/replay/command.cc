@@ -9,7 +9,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/print.h"
-#include "replay/document.h"
+#include "replay/result.h"
 #include "replay/run.h"
 #include "run/interrupt.h"
 

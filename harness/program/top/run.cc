@@ -15,7 +15,6 @@
 #include "os/print.h"
 #include "os/terminal.h"
 #include "run/interrupt.h"
-#include "top/document.h"
 #include "top/prometheus.h"
 #include "top/table.h"
 #include "top/ui.h"
@@ -48,7 +47,7 @@ class Files {
   /// The rows that were asked for.
   void add(const Sample& shown) {
     if (!json_ && !log_) return;
-    const std::string line = json_line(sample_json(shown));
+    const std::string line = json_line(Json(shown));
     if (json_) json_->add(line);
     if (log_) log_->add(line);
   }

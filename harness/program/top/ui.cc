@@ -112,7 +112,7 @@ void Ui::show(Sample sample) {
 std::string Ui::keys_line() const {
   if (!keys_) return "no keys: standard input is not this terminal; Ctrl-C ends";
   if (typing_) return "filter (Enter applies, Esc clears): " + one_line(view_.filter);
-  std::string state = fmt::format("by {}, sorted by {}", word_of(view_.by), word_of(view_.sort));
+  std::string state = fmt::format("by {}, sorted by {}", word(view_.by), word(view_.sort));
   if (!view_.filter.empty()) state += ", filter '" + one_line(view_.filter) + "'";
   if (view_.members) state += ", of " + one_line(view_.members->second);
   return state;

@@ -33,18 +33,6 @@ OrNull<std::string> given(const std::string& names) {
 
 }  // namespace
 
-const char* state_name(ControlRecording state) {
-  switch (state) {
-    case ControlRecording::kOn:
-      return "recording";
-    case ControlRecording::kTriggered:
-      return "triggered";
-    case ControlRecording::kOff:
-      break;
-  }
-  return "off";
-}
-
 Control control_result(pid_t pid, const std::string& action, const ControlAnswer& answer) {
   const std::string name = process_name(pid);
   const bool any = !answer.folder.empty();
@@ -70,7 +58,7 @@ Control control_result(pid_t pid, const std::string& action, const ControlAnswer
 std::string control_text(const Control& control) {
   std::string text =
       fmt::format("process {} ({}): {}", control.pid, control.name.value_or("ended"),
-                  control.state == ControlRecording::kTriggered ? "stopped by its event" : state_name(control.state));
+                  control.state == ControlRecording::kTriggered ? "stopped by its event" : word(control.state));
   if (!control.folder) return text + "\n";
   text += fmt::format("\n  folder   {}\n  buffer   {} per thread, {}, drain {}, clock {}\n", *control.folder,
                       format_size(*control.buffer_bytes), *control.mode, *control.drain, *control.clock);

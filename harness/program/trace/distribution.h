@@ -8,27 +8,27 @@
 
 namespace zerotax::trace {
 
-/// Of times in ns; the variance is of the sample (divided by n - 1). The fields are keys of
-/// results/schema/trace.schema.json.
 struct Distribution {
-  std::uint64_t count = 0;
-  Measured<double> total_ns;
-  Measured<double> mean_ns;
-  Measured<double> variance_ns2;
-  Measured<double> min_ns;
-  Measured<double> p25_ns;
-  Measured<double> median_ns;
-  Measured<double> p75_ns;
-  Measured<double> p95_ns;
-  Measured<double> p99_ns;
-  Measured<double> max_ns;
+  RESULT("distribution", "Distribution of times.");
+  FIELD(std::uint64_t, count, "Number of pairs of events.");
+  FIELD(Measured<double>, total_ns, "Their sum, in ns.");
+  FIELD(Measured<double>, mean_ns, "Mean of the times, in ns.");
+  FIELD(Measured<double>, variance_ns2,
+        "Variance of the times (divided by their number minus 1), in ns squared; n/a for one.");
+  FIELD(Measured<double>, min_ns, "Minimum of the times, in ns.");
+  FIELD(Measured<double>, p25_ns, "First quartile of the times, in ns.");
+  FIELD(Measured<double>, median_ns, "Median of the times, in ns.");
+  FIELD(Measured<double>, p75_ns, "Third quartile of the times, in ns.");
+  FIELD(Measured<double>, p95_ns, "95th percentile of the times, in ns.");
+  FIELD(Measured<double>, p99_ns, "99th percentile of the times, in ns.");
+  FIELD(Measured<double>, max_ns, "Maximum of the times, in ns.");
 };
 
-/// How many times lie in a class: from_ns <= time < to_ns.
 struct HistogramRow {
-  double from_ns = 0;
-  double to_ns = 0;
-  std::uint64_t count = 0;
+  RESULT("histogram row", "How many times lie in a class: from_ns <= time < to_ns.");
+  FIELD(double, from_ns, "The shortest time of the class, in ns.");
+  FIELD(double, to_ns, "Times of the class are shorter than this, in ns.");
+  FIELD(std::uint64_t, count, "Number of times.");
 };
 
 Distribution distribution_of(const std::vector<double>& ns);

@@ -88,7 +88,7 @@ std::string function_diff_text(const FunctionDiff& diff) {
       continue;
     }
     text += fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9}  {:<11}  {}\n", calls(row.before), calls(row.after),
-                        self(row.before), self(row.after), signed_time(row.self_change_ns), change_words(row.verdict),
+                        self(row.before), self(row.after), signed_time(row.self_change_ns), word(row.verdict),
                         one_line(row.function));
   }
   if (diff.functions.empty()) return "neither trace has such function calls: record them with --functions\n";

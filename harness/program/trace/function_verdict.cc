@@ -15,12 +15,6 @@ double variance_of_sum(const TimeSums& self) { return static_cast<double>(self.c
 
 }  // namespace
 
-const char* change_words(FunctionChange change) {
-  constexpr const char* kWords[] = {"appeared",   "vanished",    "grew", "shrank",
-                                    "more calls", "fewer calls", "same", "unclear"};
-  return kWords[static_cast<std::size_t>(change)];
-}
-
 FunctionVerdict judge_function(const FunctionSide& before, const FunctionSide& after, bool complete) {
   using enum FunctionChange;
   FunctionVerdict result;

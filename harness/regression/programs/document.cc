@@ -12,7 +12,7 @@
 #include "os/child.h"
 #include "os/environment.h"
 #include "programs/verdict.h"
-#include "record/document.h"
+#include "record/result.h"
 #include "record/runs/document.h"
 
 namespace zerotax::programs {

@@ -11,9 +11,9 @@ namespace zerotax::record {
 struct OutsideKernel {
   KernelPart part;
   ZeroedBy method = ZeroedBy::kBounded;
-  IntervalBytes zeroed_interval;  ///< 95 %, kSampled
+  LowHigh zeroed_interval;  ///< 95 %, kSampled
   std::uint64_t zeroed_at_least = 0;
-  IntervalBytes refilled_interval;  ///< from the ends of zeroed_interval; for the low end, with a peak that was higher
+  LowHigh refilled_interval;        ///< from the ends of zeroed_interval; for the low end, with a peak that was higher
                                     ///< between looks
   std::uint64_t unseen_faults = 0;  ///< of processes, and after last looks, that nobody looked at
 };
