@@ -4,7 +4,7 @@
 
 #include "profile/call_tree.h"
 #include "profile/categories.h"
-#include "profile/seen.h"
+#include "profile/unseen.h"
 
 namespace zerotax::profile {
 namespace {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,10 +10,39 @@
 
 #include "base/document_head.h"
 #include "base/fields.h"
+#include "base/measured.h"
+#include "base/units.h"
 #include "observe/profile_data.h"
-#include "profile/subject.h"
 
 namespace zerotax::profile {
+
+/// The process that was sampled, as it was when sampling began.
+struct SampledProcess {
+  pid_t pid = 0;
+  std::string name;
+  std::string path;
+  pid_t parent = 0;
+  std::string parent_name;
+  std::uint64_t load_address = 0;  ///< 0: not known
+  std::string build_id;            ///< hexadecimal; empty: none
+  std::string launched;            ///< UTC
+  bool ended = false;              ///< by itself, while it was sampled
+  std::vector<pid_t> running;      ///< processes that it started and that outlived it
+};
+
+/// What was profiled, and in what way.
+struct ProfileSubject {
+  std::vector<std::string> command;  ///< the program's words, or those that name the case
+  unsigned hz = 0;
+  bool wall = false;
+  double wall_s = 0;
+  double user_s = 0;  ///< by the kernel's own account (rusage), a second method
+  double system_s = 0;
+  std::uint64_t faults = 0;  ///< page faults, by the same account
+  int exit_status = 0;
+  std::string started;
+  std::optional<SampledProcess> process = {};
+};
 
 struct Sampled {
   RESULT("process", "A process that was sampled.");
@@ -181,5 +213,11 @@ Profile profile_result(const ProfileSubject& subject, const ProfileData& data, J
 
 /// The object of "zerotax.profile/1".
 Json profile_json(const Profile& profile);
+
+/// "12.5 %" of so many samples; "n/a" of what was not sampled.
+inline std::string share_text(const Measured<std::uint64_t>& samples, std::uint64_t of) {
+  if (!samples) return "n/a";
+  return format_percent(static_cast<double>(*samples) / static_cast<double>(std::max<std::uint64_t>(of, 1)));
+}
 
 }  // namespace zerotax::profile

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/fields.h"
-#include "trace/time_sums.h"
+#include "trace/distribution.h"
 
 namespace zerotax::trace {
 

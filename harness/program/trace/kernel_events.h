@@ -10,6 +10,13 @@
 
 namespace zerotax::trace {
 
+/// The list of ZEROTAX_TRACE_EVENTS: names that are wanted, and after ! those that are not. Throws UsageError for what
+/// can be no name of an event.
+std::string event_list(const std::vector<std::string>& wanted, const std::vector<std::string>& unwanted);
+
+/// Throws UsageError unless --until is empty or a name of an event that a program can record.
+void check_trigger(const std::string& until);
+
 /// The name of what `trace run --kernel` records by default.
 inline constexpr CommonKernelEvent kFaultsEvent{
     "faults", "page faults with their class, forks, execs and exits; as root, their duration, and page allocations"};

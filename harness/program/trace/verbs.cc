@@ -10,7 +10,7 @@
 #include "cli/subcommand.h"
 #include "files/cannot_write.h"
 #include "files/new_file.h"
-#include "trace/perfetto_document.h"
+#include "trace/document.h"
 
 namespace zerotax::trace {
 

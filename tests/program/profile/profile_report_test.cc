@@ -6,7 +6,7 @@
 #include "observe/kernel_symbols.h"
 #include "profile/categories.h"
 #include "profile/result.h"
-#include "profile/seen.h"
+#include "profile/unseen.h"
 #include "profile/table.h"
 
 namespace zerotax::profile {

@@ -1,9 +1,9 @@
-#include "trace/trigger.h"
+#include "trace/triggered_run.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "trace/event_names.h"
+#include "trace/kernel_events.h"
 
 namespace zerotax::trace {
 namespace {

@@ -1,8 +1,10 @@
-#include "profile/seen.h"
+#include "profile/unseen.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "base/units.h"
 #include "base/wrap.h"
@@ -60,6 +62,12 @@ Measured<double> missing_share(const Profile& profile) {
                                                      : profile.unseen->user_share;
 }
 
+constexpr const char* kEnded = "(threads that ended)";
+
+bool stands_for_kernel(const Stack& stack) {
+  return stack.back().module == "kernel" && stack.back().function == kKernelNotSampled;
+}
+
 }  // namespace
 
 bool is_denied(const Profile& profile) { return !profile.method.samples_of; }
@@ -109,6 +117,27 @@ std::string unseen_lines(const Profile& profile) {
                  "", "  ");
   }
   return text;
+}
+
+void account_rest(ProfileData& data, double system_s, unsigned hz) {
+  if (data.sees_kernel) return;
+  std::uint64_t known = 0;
+  for (const auto& [stack, count] : data.stacks) known += stands_for_kernel(stack) ? count : 0;
+  const auto all = static_cast<std::uint64_t>(std::llround(system_s * hz));
+  if (all <= known) return;
+  const std::uint64_t rest = all - known;
+  const std::string program = data.stacks.empty() ? kEnded : data.stacks.begin()->first.front().function;
+  data.stacks[{{program, ""}, {kKernelNotSampled, "kernel"}}] += rest;
+  data.samples += rest;
+  data.accounted += rest;
+  if (!data.by_thread) return;
+  // Which thread's it was is not known, unless there is but one.
+  const bool one = data.threads.size() == 1;
+  const std::uint32_t process = data.threads.empty() ? 0 : data.threads.begin()->first.first;
+  ThreadProfile& thread = one ? data.threads.begin()->second : data.threads[{process, 0}];
+  if (thread.name.empty()) thread.name = kEnded;
+  thread.samples += rest;
+  thread.stacks[{{kKernelNotSampled, "kernel"}}] += rest;
 }
 
 }  // namespace zerotax::profile

@@ -24,4 +24,8 @@ bool is_mostly_unseen(const Profile& profile);
 /// well.
 std::string unseen_lines(const Profile& profile);
 
+/// Where the kernel's time could not be sampled: adds what `system_s` has beyond the threads whose clocks were read,
+/// such as those that lived for less than a reading. `hz`: of the samples that it stands for.
+void account_rest(ProfileData& data, double system_s, unsigned hz);
+
 }  // namespace zerotax::profile
