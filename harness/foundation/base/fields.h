@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <span>
 #include <string>
@@ -111,7 +112,7 @@ void visit_fields(auto& object, auto&& visit) {
 
 template <typename T>
 concept HasWords = std::is_enum_v<T> && requires(T value) {
-  words_of(value);
+  { words_of(value) } -> std::same_as<std::span<const char* const>>;
 };
 
 /// The word of a value of an enum.

@@ -1,4 +1,4 @@
-#include "advise/catalogue.h"
+#include "advise/advice.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "advise/estimates.h"
-#include "advise/verdict.h"
+#include "advise/advice.h"
 #include "cli/subcommand.h"
 
 namespace zerotax::advise {

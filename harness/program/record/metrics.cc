@@ -10,7 +10,6 @@ namespace zerotax::record {
 namespace {
 
 constexpr const char* kOnlySmall = "only stores of 64 KiB and more are timed and examined, and there were none";
-constexpr const char* kNoCpuClock = "the program may not read the clock of its CPU time";
 constexpr const char* kNoPages = "the pages could not be examined: no /proc/self/pagemap";
 
 /// Whether there is nothing to examine, or it was examined.

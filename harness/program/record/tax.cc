@@ -26,7 +26,6 @@ struct Stores : ZeroRow {
 constexpr double kMostNsPerByte = 0.25;
 constexpr std::uint64_t kMostNsPerStore = 10;
 constexpr const char* kNoCpuTime = "the kernel counted no CPU time for the run";
-constexpr const char* kNoCpuClock = "the program may not read the clock of its CPU time";
 constexpr const char* kBytesOutside = "from outside, the sizes of stores are not known";
 constexpr const char* kUntimed = "stores under 64 KiB are counted, but not timed";
 

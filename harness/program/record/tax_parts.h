@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "record/memory_metrics.h"
+#include "record/metrics.h"
 
 namespace zerotax::record {
 

@@ -1,4 +1,4 @@
-#include "record/tax_table.h"
+#include "record/tax.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "base/wrap.h"
 #include "os/page.h"
 #include "record/kernel_part.h"
-#include "record/tax.h"
 
 namespace zerotax::record {
 namespace {
@@ -21,7 +20,7 @@ constexpr std::size_t kMostReturns = 6;
 
 std::string text_of(const Count& count, Unit unit) { return Cell(count).text(unit, "n/a"); }
 
-const char* words_of(Cause cause) {
+const char* cause_text(Cause cause) {
   constexpr const char* kWords[] = {"kernel: fresh memory",    "kernel: refilled memory", "kernel: returning it",
                                     "kernel: not seen",        "allocator: redundant",    "allocator: needed",
                                     "allocator: not examined", "allocator: inside free",  "program: malloc+memset",
@@ -45,7 +44,7 @@ std::string rows_text(const Tax& tax) {
                {"share", Unit::kPercent, 10}});
   for (const TaxRow& row : tax.rows) {
     const bool sampled = row.cpu_interval_ns && row.cpu_ns.value_or(0) != 0;
-    table.add({words_of(row.cause), bounded(row.bytes, row.at_most_bytes, Unit::kBytes), row.faults,
+    table.add({cause_text(row.cause), bounded(row.bytes, row.at_most_bytes, Unit::kBytes), row.faults,
                (is_estimated(row) || sampled ? "~" : "") + bounded(row.cpu_ns, row.at_most_cpu_ns, Unit::kNs),
                row.share_of_cpu});
   }

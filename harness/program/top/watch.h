@@ -1,13 +1,32 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "top/account.h"
-#include "top/huge_pages.h"
 #include "top/process_table.h"
 #include "top/result.h"
 
 namespace zerotax::top {
+
+/// Huge pages of processes that are shown. /proc/PID/smaps_rollup walks their page tables, so that looks take turns and
+/// use a thousandth of one CPU altogether; between them, the last value stands. A machine without any costs nothing.
+class HugePages {
+ public:
+  /// Sets `huge_bytes` of the rows of processes. `mapped`: huge pages of the whole machine.
+  void fill(Sample& sample, const std::optional<std::uint64_t>& mapped);
+
+ private:
+  struct Seen {
+    Measured<std::uint64_t> bytes = NotAvailable{"not looked at yet"};
+    std::int64_t at_ns = 0;
+    std::int64_t shown_ns = 0;
+  };
+
+  std::map<std::pair<pid_t, std::uint64_t>, Seen> seen_;
+  std::int64_t next_ns_ = 0;
+};
 
 /// The CPU time of a zero-fill fault of a small page on this machine, in nanoseconds: the median of several timings.
 Measured<double> time_fault();

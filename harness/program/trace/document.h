@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "trace/control_result.h"
+#include "trace/control_client.h"
 #include "trace/ctf_trace.h"
 #include "trace/function_result.h"
 #include "trace/kernel_events.h"

@@ -28,7 +28,7 @@
 #include "record/calls/format.h"
 #include "record/calls/result.h"
 #include "record/kernel_part.h"
-#include "record/slot_check.h"
+#include "record/arena.h"
 
 namespace zerotax::record {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "record/calls/recording.h"
-#include "record/slot_check.h"
+#include "record/arena.h"
 
 // Empties the rings of recorded processes.
 

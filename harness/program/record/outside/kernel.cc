@@ -1,4 +1,4 @@
-#include "record/outside/kernel.h"
+#include "record/outside/result.h"
 
 #include <algorithm>
 #include <array>

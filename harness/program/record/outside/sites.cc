@@ -1,4 +1,4 @@
-#include "record/outside/sites.h"
+#include "record/outside/result.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "record/outside/table.h"
+#include "record/outside/result.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "record/preload/call_ring.h"
+#include "record/preload/calls.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

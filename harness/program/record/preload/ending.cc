@@ -17,7 +17,7 @@
 #include "record/preload/redirect.h"
 #include "record/preload/returns.h"
 #include "record/preload/state.h"
-#include "record/preload/symbols.h"
+#include "record/preload/modules.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 

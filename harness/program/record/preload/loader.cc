@@ -15,7 +15,7 @@
 #include "record/preload/own_memory.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
-#include "record/preload/symbols.h"
+#include "record/preload/modules.h"
 
 namespace zerotax::record {
 namespace {

@@ -1,6 +1,6 @@
 // C++'s operator new and delete. Those of the C++ library call malloc and free, which are counted as such: they are
 // passed on. An allocator with operators of its own is counted here.
-#include "record/preload/new_delete.h"
+#include "record/preload/process.h"
 
 #include <atomic>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "record/preload/counted.h"
 #include "record/preload/live_heap.h"
 #include "record/preload/real.h"
-#include "record/preload/symbols.h"
+#include "record/preload/modules.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 

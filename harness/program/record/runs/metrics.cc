@@ -1,4 +1,4 @@
-#include "record/runs/metrics.h"
+#include "record/runs/result.h"
 
 #include <fmt/format.h>
 

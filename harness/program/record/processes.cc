@@ -1,4 +1,4 @@
-#include "record/seen.h"
+#include "record/processes.h"
 
 #include <algorithm>
 #include <limits>
