@@ -1,11 +1,10 @@
-#include "advise/advice.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "advise/advice.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"

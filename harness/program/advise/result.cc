@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "advise/estimates.h"
 #include "advise/advice.h"
+#include "advise/estimates.h"
 #include "cli/subcommand.h"
 
 namespace zerotax::advise {

@@ -1,11 +1,10 @@
-#include "advise/advice.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "advise/advice.h"
 #include "advise/estimates.h"
 #include "base/bootstrap.h"
 #include "base/shell.h"

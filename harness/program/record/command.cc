@@ -22,9 +22,9 @@
 #include "record/outside/result.h"
 #include "record/outside/scope.h"
 #include "record/outside/watch.h"
-#include "record/site_stacks.h"
 #include "record/result.h"
 #include "record/run.h"
+#include "record/site_stacks.h"
 #include "run/program_launch.h"
 
 namespace zerotax::record {

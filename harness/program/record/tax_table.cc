@@ -1,5 +1,3 @@
-#include "record/tax.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "base/wrap.h"
 #include "os/page.h"
 #include "record/kernel_part.h"
+#include "record/tax.h"
 
 namespace zerotax::record {
 namespace {

@@ -9,10 +9,6 @@
 #include "format/control_file.h"
 #include "os/unique_fd.h"
 
-namespace zerotax::recorder {
-ENUM_WORDS(ControlRecording, "off", "recording", "triggered")
-}
-
 namespace zerotax::trace {
 
 /// What a process answered.
@@ -69,6 +65,10 @@ std::string control_path(pid_t pid, const std::string& folder);
 /// Throws what it means that the control file cannot be opened, by errno.
 [[noreturn]] void refuse_control_file(pid_t pid, const std::string& path, int failure);
 
+/// As recorder::ControlRecording.
+enum class ControlState { kOff, kOn, kTriggered };
+ENUM_WORDS(ControlState, "off", "recording", "triggered")
+
 struct Control {
   RESULT("zerotax trace start, stop, status",
          "What zerotax trace start, stop and status --json write: what a process is recording.");
@@ -76,7 +76,7 @@ struct Control {
   FIELD(std::string, action, "What was asked.", one_of("start|stop|status"));
   FIELD(pid_t, pid, "PID of the process.", least(1));
   FIELD(Measured<std::string>, name, "Short name of the process.");
-  FIELD(recorder::ControlRecording, state,
+  FIELD(ControlState, state,
         "After that: recording; triggered: the event of until has ended the trace, and its buffers are not written "
         "yet; off.");
   FIELD(Measured<std::string>, folder, "Folder of the process's trace, or of its last one.");

@@ -11,8 +11,8 @@
 #include "base/log_histogram.h"
 #include "observe/symbols.h"
 #include "trace/ctf_trace.h"
-#include "trace/function_filter.h"
 #include "trace/distribution.h"
+#include "trace/function_filter.h"
 
 namespace zerotax::trace {
 

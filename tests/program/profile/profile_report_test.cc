@@ -6,8 +6,8 @@
 #include "observe/kernel_symbols.h"
 #include "profile/categories.h"
 #include "profile/result.h"
-#include "profile/unseen.h"
 #include "profile/table.h"
+#include "profile/unseen.h"
 
 namespace zerotax::profile {
 namespace {

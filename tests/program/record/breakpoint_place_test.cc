@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-
 namespace zerotax::record {
 namespace {
 

@@ -7,8 +7,8 @@
 #include "os/page.h"
 #include "os/processor.h"
 #include "record/outside/cpu_samples.h"
-#include "record/outside/result.h"
 #include "record/outside/memory_access.h"
+#include "record/outside/result.h"
 
 namespace zerotax::record {
 namespace {

@@ -25,10 +25,10 @@
 #include "os/page.h"
 #include "os/process_info.h"
 #include "os/write_all.h"
+#include "record/arena.h"
 #include "record/calls/format.h"
 #include "record/calls/result.h"
 #include "record/kernel_part.h"
-#include "record/arena.h"
 
 namespace zerotax::record {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "os/page.h"
 
 namespace zerotax::record {
 
@@ -63,8 +64,8 @@ struct CallsAbout {
         kMayBeEmpty);
   FIELD(std::vector<std::string>, env, "Settings of the allocator (KEY=VALUE) that --env gave.", kMayBeEmpty);
   FIELD(std::optional<std::uint64_t>, page_bytes,
-        "Bytes of a page of the machine: the parts count pages of it. Files of earlier versions lack it: 4096.",
-        least(4096));
+        "Bytes of a page of the machine: the parts count pages of it. Files of earlier versions lack it: 4 KiB.",
+        least(kLeastPageBytes));
   FIELD(bool, limited, "Whether the recording stopped at --calls-limit.");
   FIELD(std::vector<CallsProcess>, processes,
         "In the order of their beginning; the parts with calls name them by their place here.");

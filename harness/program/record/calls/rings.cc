@@ -4,8 +4,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "record/calls/recording.h"
 #include "record/arena.h"
+#include "record/calls/recording.h"
 
 // Empties the rings of recorded processes.
 

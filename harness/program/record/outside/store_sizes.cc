@@ -22,8 +22,8 @@
 #include "os/perf_refusal.h"
 #include "os/process_info.h"
 #include "os/processor.h"
-#include "record/outside/memory_access.h"
 #include "record/outside/breakpoint_place.h"
+#include "record/outside/memory_access.h"
 
 namespace zerotax::record {
 namespace {

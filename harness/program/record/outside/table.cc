@@ -1,4 +1,4 @@
-#include "record/outside/result.h"
+#include "base/table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,11 +7,11 @@
 
 #include "base/names.h"
 #include "base/one_line.h"
-#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "observe/symbols.h"
 #include "record/kernel_part.h"
+#include "record/outside/result.h"
 
 namespace zerotax::record {
 namespace {

@@ -1,8 +1,8 @@
 #include "record/preload/live_heap.h"
 
+#include "record/preload/modules.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
-#include "record/preload/modules.h"
 
 namespace zerotax::record {
 

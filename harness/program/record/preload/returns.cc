@@ -17,13 +17,13 @@
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
 #include "record/preload/instructions.h"
+#include "record/preload/modules.h"
 #include "record/preload/nesting.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/redirect.h"
 #include "record/preload/return.h"
 #include "record/preload/site.h"
-#include "record/preload/modules.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24

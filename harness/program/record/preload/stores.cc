@@ -1,7 +1,5 @@
 // memset and its kin, as preloaded functions: each store of zeros counts for the allocator, if one of its functions is
 // running on this thread, or for the program: by hand, if it clears the block that it has just got, else as cleared.
-#include "record/preload/process.h"
-
 #include <cstring>
 #include <cwchar>
 #include <iterator>
@@ -13,6 +11,7 @@
 #include "record/preload/examine.h"
 #include "record/preload/jumps.h"
 #include "record/preload/nesting.h"
+#include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/redirect.h"
 #include "record/preload/site.h"
