@@ -148,7 +148,10 @@ def kill_at_random(name, number, delay_s, folder, project, busy):
             time.sleep(0.2)
             run.send_signal(signal.SIGCONT)
             run.send_signal(signal.SIGTERM)
-        run.wait(timeout=PATIENCE_S)
+        try:
+            run.wait(timeout=PATIENCE_S)
+        finally:
+            run.kill()  # or the end of `with` waits for ever for a command that hangs
     errors = errors_file.read_text(errors="replace")
     # Python itself reports where SIGINT ended the recorded program.
     tracebacks = [] if BUSY[-1] in words and "KeyboardInterrupt" in errors else ["Traceback"]

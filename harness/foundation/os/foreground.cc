@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -21,11 +22,22 @@ namespace {
 constexpr int kPassedOn[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 constexpr int kFromTerminal[] = {SIGINT, SIGQUIT};
 
-volatile sig_atomic_t child_pid = 0;
+std::atomic<pid_t> child_pid = 0;
+/// A signal that another thread of ours took before the program had a process ID. Only the last of several is kept.
+std::atomic<int> early_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use no lock");
+
+/// Called by the handler once it has stored a signal, and by run_foreground() once it has stored the process ID:
+/// whichever comes second passes the signal on.
+void pass_on_early_signal() {
+  const pid_t pid = child_pid;
+  if (pid <= 0) return;
+  if (const int number = early_signal.exchange(0); number != 0) ::kill(pid, number);
+}
 
 void pass_on(int number) {
   const int saved = errno;
-  if (child_pid > 0) ::kill(static_cast<pid_t>(child_pid), number);
+  pass_to_foreground(number);
   errno = saved;
 }
 
@@ -43,7 +55,8 @@ void pass_on_unless_from_terminal(int number, siginfo_t* info, void* /*context*/
 /// Keeps the dispositions of the signals that we treat otherwise while the program runs.
 class Dispositions {
  public:
-  /// Holds these signals back until unblock(): before fork() has returned here, there is no one to pass them to.
+  /// Holds these signals back from this thread until unblock(): before fork() has returned here, there is no one to
+  /// pass them to. Other threads may take them: see early_signal.
   Dispositions() {
     sigset_t held;
     sigemptyset(&held);
@@ -63,6 +76,15 @@ class Dispositions {
 
   void restore() const {
     for (int i = 0; i < used_; ++i) ::sigaction(numbers_[i], &before_[i], nullptr);
+  }
+
+  /// What exec does with handlers, done before unblock(): one of ours would take a signal that is for the program.
+  void forget_handlers() const {
+    for (int i = 0; i < used_; ++i) {
+      struct sigaction action {};
+      ::sigaction(numbers_[i], nullptr, &action);
+      if (action.sa_handler != SIG_IGN) ::signal(numbers_[i], SIG_DFL);
+    }
   }
 
   void unblock() const { ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr); }
@@ -90,6 +112,15 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 }  // namespace
 
+void pass_to_foreground(int number) {
+  if (const pid_t pid = child_pid; pid > 0) {
+    ::kill(pid, number);
+  } else {
+    early_signal = number;
+    pass_on_early_signal();
+  }
+}
+
 ForegroundResult run_foreground(const ForegroundCommand& command) {
   std::vector<std::string> words = command.words;
   std::vector<std::string> entries = environment_with(command.environment);
@@ -102,6 +133,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
     return result;
   }
 
+  early_signal = interrupted();  // one that asked for our end before the program started is passed on as well
   const Dispositions dispositions;
   result.started_ns = monotonic_ns();
   // What it leaves behind goes to init as ever, not to us (os/child.cc wants that for probes).
@@ -111,6 +143,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
     dispositions.restore();
     if (command.output_to_errors) ::dup2(STDERR_FILENO, STDOUT_FILENO);
     if (command.before_exec != nullptr) command.before_exec();
+    dispositions.forget_handlers();
     dispositions.unblock();
     ::execve(command.program.c_str(), argv.data(), envp.data());
     const int reason = errno;
@@ -123,8 +156,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
     return result;
   }
   child_pid = pid;
-  // A signal that came before the program started is passed on to it as well.
-  if (const int earlier = interrupted(); earlier != 0) ::kill(pid, earlier);
+  pass_on_early_signal();
   dispositions.unblock();
   result.pid = pid;
   pipe.write_end.reset();

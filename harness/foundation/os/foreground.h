@@ -37,4 +37,8 @@ struct ForegroundResult {
 /// SIGUSR2 sent to us are passed on, SIGINT and SIGQUIT too if a process sent them. Nothing of this ends us.
 ForegroundResult run_foreground(const ForegroundCommand& command);
 
+/// Passes a signal to the program in the foreground, or to the one whose start has begun. Async-signal-safe; for
+/// handlers that run_foreground() replaces, which another thread may still be in.
+void pass_to_foreground(int number);
+
 }  // namespace zerotax

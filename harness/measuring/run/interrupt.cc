@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "os/clock.h"
+#include "os/foreground.h"
 #include "os/print.h"
 
 namespace zerotax {
@@ -38,6 +39,7 @@ void on_signal(int number) {
   std::int64_t none = 0;
   if (first_ns.compare_exchange_strong(none, now)) {
     note_interrupt(number);
+    pass_to_foreground(number);
     handle(SA_RESTART);  // the next one must not interrupt the writing of results
   } else if (now - none >= kOneRequestNs) {
     ::signal(number, SIG_DFL);

@@ -4,7 +4,12 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <cstdint>
 #include <string>
+#include <thread>
+
+#include "os/clock.h"
+#include "os/stop.h"
 
 namespace zerotax {
 namespace {
@@ -45,6 +50,31 @@ TEST(Foreground, PassesOnASignalThatComesBeforeForkHasReturned) {
     signal_at_fork = 0;
     EXPECT_EQ(ended.signal, number);
   }
+}
+
+// Signals are held back from the thread that forks alone. One that another thread takes while the program starts is not
+// lost, whenever it comes.
+TEST(Foreground, PassesOnASignalThatAnotherThreadTakesWhileTheProgramStarts) {
+  struct sigaction action {};
+  action.sa_handler = [](int number) {  // as run/interrupt has it
+    note_interrupt(number);
+    pass_to_foreground(number);
+  };
+  struct sigaction before {};
+  ::sigaction(SIGTERM, &action, &before);
+  for (int delay_us = 0; delay_us < 2'000; delay_us += 10) {
+    std::thread other([delay_us] {
+      const std::int64_t end_ns = monotonic_ns() + delay_us * std::int64_t{1'000};
+      while (monotonic_ns() < end_ns) {
+      }
+      ::pthread_kill(::pthread_self(), SIGTERM);
+    });
+    const ForegroundResult ended = run_foreground(in_foreground("exec sleep 20"));
+    other.join();
+    note_interrupt(0);
+    EXPECT_EQ(ended.signal, SIGTERM) << delay_us << " us";
+  }
+  ::sigaction(SIGTERM, &before, nullptr);
 }
 
 TEST(Foreground, LeavesTheMaskAndTheHandlersAsTheyWere) {

@@ -14,6 +14,7 @@
 #include "os/clock.h"
 #include "os/huge_faults.h"
 #include "os/process_info.h"
+#include "run/interrupt.h"
 #include "run/process_wait.h"
 #include "run/program_launch.h"
 
@@ -33,6 +34,7 @@ constexpr std::uint32_t kStackOfRunning = 8 << 10;
 std::uint64_t* faults_before_exec = nullptr;
 
 void note_faults() {
+  restore_interrupts();
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0) *faults_before_exec = static_cast<std::uint64_t>(usage.ru_minflt);
 }
