@@ -14,7 +14,7 @@
 #include "files/output_file.h"
 #include "files/output_paths.h"
 #include "os/print.h"
-#include "replay/as_command.h"
+#include "replay/run.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 

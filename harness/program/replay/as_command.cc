@@ -1,6 +1,6 @@
 // A recording in place of a command: `check -- service.calls` checks its replay.
 
-#include "replay/as_command.h"
+#include "replay/run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,7 +17,6 @@
 #include "files/temporary_folder.h"
 #include "replay/calls_file.h"
 #include "replay/process/prepared.h"
-#include "replay/run.h"
 #include "run/allocators.h"
 #include "run/file_variables.h"
 #include "run/interrupt.h"
