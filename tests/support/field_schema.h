@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "schema_text.h"
 
 namespace zerotax {
 
@@ -175,5 +176,13 @@ class FieldSchema {
   Json definitions_ = Json::object();
   std::map<std::string, const std::type_info*> types_;
 };
+
+/// results/schema/NAME.schema.json is what the struct says.
+template <typename Result>
+void expect_schema(const std::string& name) {
+  const std::string file = name + ".schema.json";
+  expect_committed(ZEROTAX_SOURCE_DIR "/results/schema/" + file, schema_text(FieldSchema::of<Result>(file)),
+                   "project_tests");
+}
 
 }  // namespace zerotax

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "base/json.h"
@@ -40,6 +45,18 @@ inline std::string schema_text(const Json& json) {
   std::string text;
   write_text(json, 0, 0, text);
   return text + "\n";
+}
+
+inline std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// The committed file has this text; with ZEROTAX_WRITE=1 it gets it. `tests` writes it again.
+inline void expect_committed(const std::string& path, const std::string& text, const char* tests) {
+  if (std::getenv("ZEROTAX_WRITE") != nullptr) std::ofstream(path) << text;
+  EXPECT_EQ(text_of(path), text) << path << " is out of date: run ZEROTAX_WRITE=1 build/tests/" << tests;
 }
 
 }  // namespace zerotax
