@@ -14,9 +14,9 @@
 
 #include "os/unique_fd.h"
 #include "record/arena.h"
-#include "record/site_stacks.h"
 #include "record/result.h"
 #include "record/run.h"
+#include "record/site_stacks.h"
 
 namespace {
 

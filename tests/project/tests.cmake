@@ -1,2 +1,2 @@
-# What the schemas of results are written with.
+# The library that writes the schemas of results.
 set(libraries zerotax_base)

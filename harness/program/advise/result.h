@@ -38,8 +38,9 @@ struct Program {
   RESULT("program");
   FIELD(std::vector<std::string>, words, "The command and its arguments.", least_items(1), kMayBeEmpty);
   FIELD(std::string, input, "Its standard input.", kMayBeEmpty);
-  FIELD(std::string, ready, "Of a server: the command that succeeds once it can be used; else empty.", kMayBeEmpty);
-  FIELD(std::string, load, "Of a server: its work; else empty.", kMayBeEmpty);
+  FIELD(std::string, ready, "The command that succeeds once a server can be used; empty for another program.",
+        kMayBeEmpty);
+  FIELD(std::string, load, "The work of a server; empty for another program.", kMayBeEmpty);
 };
 
 struct Alternative {
@@ -119,7 +120,7 @@ struct TriedRemedy : Remedy {
   MEMBER(words, "What it does.", kMayBeEmpty);
   MEMBER(costs, "What it may cost in general.", kMayBeEmpty);
   FIELD(std::string, verdict,
-        "What came of it; LESS and MORE where the goal is no time. Of a few runs if it is not confirmed.",
+        "The result: LESS and MORE where the goal is no time. It is from a few runs if it is not confirmed.",
         one_of("FASTER|SLOWER|LESS|MORE|SAME|AMBIGUOUS|BREAKS|MORE MEMORY|CHANGED OUTPUT"));
   FIELD(std::string, reason,
         "Why it breaks the program (with the first line that the program printed), or how much memory was too much; "
@@ -188,9 +189,9 @@ struct AdviceResult : DocumentHead {
 };
 
 struct SelfTest : DocumentHead {
-  RESULT(
-      "zerotax advise --self-test",
-      "What zerotax advise --self-test N --json writes: advices in which every remedy is the program's present state.");
+  RESULT("zerotax advise --self-test",
+         "What zerotax advise --self-test N --json writes: searches in which every remedy is the program's present "
+         "state.");
   SCHEMA_FIELD("zerotax.advise_self_test/1");
   VERSION_FIELD();
   STARTED_FIELD();

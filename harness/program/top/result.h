@@ -80,7 +80,7 @@ struct Own {
 struct Sample {
   RESULT("a sample of zerotax top",
          "One line of the file of zerotax top --json or --log: all processes, or groups of them, during one interval. "
-         "Counts are of that interval, not a second. What is called at_most is an upper bound, what is called "
+         "Counts are of that interval, not a second. A value called at_most is an upper bound, one called "
          "estimated an estimate; the rest is exact, but for the kernel's counters of resident memory, which may be off "
          "by some pages for each CPU. A file that could no longer be written may end with an incomplete line.");
   FIELD(std::string, schema, "Name and version of this format.", one_of("zerotax.top/1"));
