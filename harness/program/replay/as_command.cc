@@ -1,7 +1,5 @@
 // A recording in place of a command: `check -- service.calls` checks its replay.
 
-#include "replay/run.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -17,6 +15,7 @@
 #include "files/temporary_folder.h"
 #include "replay/calls_file.h"
 #include "replay/process/prepared.h"
+#include "replay/run.h"
 #include "run/allocators.h"
 #include "run/file_variables.h"
 #include "run/interrupt.h"

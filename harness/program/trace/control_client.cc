@@ -79,7 +79,6 @@ std::optional<std::string> variable_of(pid_t pid) {
   return std::nullopt;
 }
 
-
 /// How many records the trace has now, in its files and buffers.
 Measured<std::uint64_t> count_now(const std::string& folder) {
   try {
