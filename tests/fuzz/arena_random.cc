@@ -14,8 +14,7 @@
 
 #include "os/unique_fd.h"
 #include "record/arena.h"
-#include "record/document.h"
-#include "record/pprof.h"
+#include "record/result.h"
 #include "record/run.h"
 #include "record/site_stacks.h"
 

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <vector>
 
-#include "advise/document.h"
 #include "advise/result.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -32,8 +31,7 @@
 #include "judge/document.h"
 #include "judge/rule.h"
 #include "random_input.h"
-#include "record/document.h"
-#include "replay/document.h"
+#include "record/result.h"
 #include "replay/result.h"
 #include "run/fleet/job_folder.h"
 #include "run/planning.h"

@@ -19,7 +19,6 @@
 #include "trace/document.h"
 #include "trace/fields.h"
 #include "trace/function_result.h"
-#include "trace/perfetto_document.h"
 #include "trace/result.h"
 
 // Events named like the kernel's, which the reader interprets (observe/kernel_event_log.cc).

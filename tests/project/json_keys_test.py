@@ -4,7 +4,7 @@ import pathlib
 import re
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
-READ = re.compile(r'\.at\("|\["[a-z]|\.(?:contains|value)\("')
+READ = re.compile(r'\.at\("|[\w)\]]\["[a-z]|\.(?:contains|value)\("')
 
 
 def readers():

@@ -55,7 +55,7 @@ ALLOWED = {
     "harness/measuring/run/machine/boot.cc": {"kConsoleKept = 4096": BUFFER},
     "harness/measuring/run/machine/guest_init.c": {"kMostWords = 4096": COUNT},
     "harness/program/top/view.cc": {"std::array<char, 4096>": BUFFER},
-    "harness/program/trace/ctf_stream.cc": {"kLeastSlotBytes = 4096": "a limit of the format", "lane.slots > 4096": COUNT},
+    "harness/program/trace/ctf_trace.cc": {"kLeastSlotBytes = 4096": "a limit of the format", "lane.slots > 4096": COUNT},
     "recorder/format/control_file.h": {"folder[4096]": BUFFER},
     "recorder/format/ring_file.h": {"kRingHeaderBytes = 4096": "a number of the format"},
     "recorder/src/metadata.cc": {"head[4096]": BUFFER},

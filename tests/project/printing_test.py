@@ -16,7 +16,7 @@ MAY_WRITE = {
     "foundation/os/print.cc": "the one function",
     "foundation/os/terminal.cc": "moves the cursor",
     "measuring/run/machine/boot.cc": "between fork and exec: the path of the emulator, and what the system says",
-    "program/trace/perfetto_document.cc": "JSON, whose every text json_line makes",
+    "program/trace/document.cc": "JSON, whose every text json_line makes",
 }
 MAY_DUMP = {"foundation/base/json.cc": "the one function"}
 # C programs that are measured, or that run in place of zerotax: zerotax reads their output.

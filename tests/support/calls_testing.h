@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "record/calls/document.h"
 #include "record/calls/format.h"
 #include "record/calls/result.h"
 
@@ -34,7 +33,7 @@ inline std::string calls_file(const std::vector<std::string>& events, record::Ca
   file.resize(record::kCallsHeadBytes);
   for (std::uint32_t i = 0; i < events.size(); ++i) append_part(file, record::kCallsOfProcess, i, events[i]);
   if (about.processes.empty()) about.processes.resize(events.size());
-  append_part(file, record::kAboutCalls, 0, json_text(record::calls_about_json(about)));
+  append_part(file, record::kAboutCalls, 0, json_text(Json(about)));
   return file;
 }
 

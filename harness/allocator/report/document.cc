@@ -4,7 +4,7 @@
 
 #include "base/fields.h"
 #include "base/units.h"
-#include "profile/document.h"
+#include "profile/result.h"
 #include "report/report.h"
 #include "report/reproducer.h"
 
@@ -58,7 +58,7 @@ Json duplicates_json(const ReportData& data) {
 
 Json profile_json(const Measured<ReportProfile>& found) {
   if (!found) return not_available(found.why());
-  return {{"samples", found->samples}, {"categories", profile::categories_json(found->categories)}};
+  return {{"samples", found->samples}, {"categories", Json(found->categories)}};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 #include "files/output_file.h"
 #include "os/page.h"
 #include "os/print.h"
-#include "replay/document.h"
+#include "replay/result.h"
 #include "replay/run.h"
 #include "report/reproducer.h"
 #include "report/workload_calls.h"

@@ -22,7 +22,7 @@
 #include "os/print.h"
 #include "point/plan.h"
 #include "replay/calls_file.h"
-#include "replay/document.h"
+#include "replay/result.h"
 #include "replay/run.h"
 #include "run/allocators.h"
 #include "run/figures.h"

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <string_view>
 
-#include "base/fields.h"
 #include "base/names.h"
 #include "base/wrap.h"
 
@@ -90,8 +89,6 @@ std::vector<InterpreterNames> ScriptNames::list() const {
   }
   return list;
 }
-
-ZEROTAX_FIELDS(InterpreterNames, interpreter, names, problem)
 
 std::string script_names_lines(const std::vector<InterpreterNames>& interpreters) {
   std::string text;

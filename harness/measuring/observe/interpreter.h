@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/measured.h"
+#include "base/fields.h"
 
 namespace zerotax {
 
@@ -19,14 +18,13 @@ struct Interpreter {
 /// By the path of a program or library: python3.11, libpython3.12.so.1.0, node, ruby3.1, libruby-3.1.so.3.1.
 Interpreter interpreter_of(const std::string& path);
 
-/// One entry of "script_names" (results/schema).
 struct InterpreterNames {
-  std::string interpreter;      ///< "CPython 3.11"
-  Measured<std::string> names;  ///< where they came from: "perf map"; or the reason and the remedy
-  std::string problem;          ///< of that map; empty: none
+  RESULT("script names", "An interpreter.");
+  FIELD(std::string, interpreter, "Its name and version, such as CPython 3.12.");
+  FIELD(Measured<std::string>, names,
+        "perf map: of its file /tmp/perf-PID.map. n/a, with what to do, where it names none.", one_of("perf map"));
+  FIELD(std::string, problem, "What is wrong with that file, in one line; empty if nothing is.", kMayBeEmpty);
 };
-void to_json(Json& json, const InterpreterNames& names);
-void from_json(const Json& json, InterpreterNames& names);
 
 /// Where the names of the scripts' functions came from, for each interpreter that ran, or why there are none. Computed
 /// here for all that show functions (profile, record, cow).

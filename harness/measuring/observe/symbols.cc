@@ -152,8 +152,6 @@ std::string frame_label(const NamedFrame& frame, bool function_only) {
   return module.empty() ? function : fmt::format("{} ({})", function, file_name(module));
 }
 
-ZEROTAX_FIELDS(NamedFrame, module, address, function, file, line)
-
 std::map<std::string, std::uint64_t> libc_functions(const FileId& file) {
   const OwnLibrary& own = own_library();
   std::map<std::string, std::uint64_t> found;

@@ -16,20 +16,18 @@ namespace zerotax {
 
 struct ForeignFile;
 
-/// A place in a program file, or a function of a script; the fields are the keys of a frame in
-/// results/schema/record.schema.json.
 struct NamedFrame {
-  Measured<std::string> module;
-  std::uint64_t address = 0;  ///< in the numbering of the module's file
-  Measured<std::string> function;
-  Measured<std::string> file;
-  Measured<int> line;
-
+  RESULT("frame", "A place in a program file, or a function of a script.");
+  FIELD(Measured<std::string>, module,
+        "Path of the program or library; n/a for a function of a script, which lies in no file.");
+  FIELD(std::uint64_t, address, "Address of the call, relative to the file; absolute if there is no module.");
+  FIELD(Measured<std::string>, function,
+        "Demangled name of the function; of a script's, as its interpreter's perf map has it.");
+  FIELD(Measured<std::string>, file, "Source file, or script.");
+  FIELD(Measured<int>, line, "Line in the source file.");
   /// A function of a script, which lies in no file of machine code.
   [[nodiscard]] bool is_script() const { return !module && function; }
 };
-void to_json(Json& json, const NamedFrame& frame);
-void from_json(const Json& json, NamedFrame& frame);
 
 /// Names of places in program files, read by FileReader from symbol tables and debug information, also from separate
 /// debug files (debug_files.h). Nothing is requested from the network.

@@ -3,21 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
-#include "advise/document.h"
-#include "advise/startup.h"
+#include "advise/result.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/subcommand.h"
+#include "os/elf_file.h"
 #include "os/environment.h"
 #include "os/print.h"
 #include "os/utc.h"
 #include "run/experiment.h"
 #include "run/interrupt.h"
+#include "run/metered_run.h"
 
 namespace zerotax::advise {
 namespace {
+
+/// Whether programs may have transparent huge pages, by what describe_environment says.
+bool has_huge_pages(const Json& environment) { return text_field(environment, "thp", "never") != "never"; }
 
 /// The runs of a search: each of its parts is an experiment.
 class SearchRuns {
@@ -108,6 +113,8 @@ Recording record_or_not(TargetRunner& runner, const TargetRunner::Variables& var
   }
 }
 
+constexpr unsigned kPairs = 20;
+
 }  // namespace
 
 std::vector<Candidate> candidates_of(const std::vector<Remedy>& remedies) {
@@ -192,6 +199,28 @@ SelfTest self_test(const Request& request, std::size_t advices) {
     if (result.winner) ++test.recommended;
   }
   return test;
+}
+
+std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables) {
+  const std::string program = find_program("true");
+  if (program.empty() || !why_not_preloadable(program).empty()) return std::nullopt;
+  MeteredCommand plain;
+  plain.program = program;
+  plain.words = {"true"};
+  MeteredCommand changed = plain;
+  changed.environment.assign(variables.begin(), variables.end());
+  // The fastest of each: whatever else happens on the machine only makes a run slower.
+  double fastest_plain = std::numeric_limits<double>::infinity();
+  double fastest_changed = fastest_plain;
+  for (unsigned pair = 0; pair < kPairs; ++pair) {
+    for (const bool is_changed : {pair % 2 == 0, pair % 2 != 0}) {
+      const MeteredRun run = run_metered(is_changed ? changed : plain);
+      if (run.end != MeteredRun::End::kEnded || !run.exited || run.code != 0) return std::nullopt;
+      double& fastest = is_changed ? fastest_changed : fastest_plain;
+      fastest = std::min(fastest, static_cast<double>(run.wall_ns) / 1e6);
+    }
+  }
+  return fastest_changed - fastest_plain;
 }
 
 }  // namespace zerotax::advise

@@ -1,11 +1,10 @@
-#include "advise/catalogue.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "advise/advice.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
@@ -153,7 +152,7 @@ class Maker {
     for (const record::Cause cause : remedy.causes) {
       const auto share = recorded.share(cause);
       if (!share || *share >= kNoticed) return "";
-      causes.emplace_back(cause_name(cause));
+      causes.emplace_back(word(cause));
     }
     return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(causes, ", "));
   }

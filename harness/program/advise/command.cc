@@ -5,14 +5,15 @@
 #include <memory>
 
 #include "advise/advice.h"
-#include "advise/document.h"
 #include "advise/remedy.h"
+#include "advise/result.h"
+#include "base/units.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "os/print.h"
-#include "replay/as_command.h"
+#include "replay/run.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "advise/advice.h"
 #include "advise/estimates.h"
-#include "advise/verdict.h"
 #include "cli/subcommand.h"
 
 namespace zerotax::advise {
@@ -95,5 +95,9 @@ AdviceResult advice_result(const Advice& advice) {
   }
   return result;
 }
+
+Json advise_json(const AdviceResult& advice) { return advice; }
+AdviceResult read_advise(const Json& json) { return json.get<AdviceResult>(); }
+Json self_test_json(const SelfTest& test) { return test; }
 
 }  // namespace zerotax::advise

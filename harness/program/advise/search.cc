@@ -7,6 +7,7 @@
 
 #include "advise/estimates.h"
 #include "advise/screening.h"
+#include "base/nearest.h"
 #include "run/experiment.h"
 
 namespace zerotax::advise {
@@ -128,11 +129,6 @@ std::optional<std::size_t> faster_still(const SearchResult& result, const Search
 
 }  // namespace
 
-const char* phase_name(Phase phase) {
-  constexpr const char* kNames[] = {"warm-up", "screen", "confirm"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
-
 void Standing::note(const Trial& trial) {
   if (trial.end == Trial::End::kOk) return;
   state = trial.end == Trial::End::kFailed       ? State::kFailed
@@ -169,6 +165,21 @@ SearchResult search_remedies(const std::vector<Candidate>& candidates, const Sea
   }
   result.faster_still = faster_still(result, method);
   return result;
+}
+
+std::vector<std::string> goal_names() { return all_words<Goal>(); }
+
+Goal parse_goal(const std::string& text) {
+  for (const Goal goal : kGoals) {
+    if (text == word(goal)) return goal;
+  }
+  refuse_word(fmt::format("invalid --goal '{}'", text), text, goal_names());
+}
+
+double figure_of(const Figures& figures, Goal goal) {
+  constexpr double Figures::*kFields[] = {&Figures::cpu_s, &Figures::wall_s, &Figures::faults, &Figures::peak_bytes};
+  const bool time = goal == Goal::kCpu || goal == Goal::kWall;
+  return std::max(figures.*kFields[static_cast<std::size_t>(goal)], time ? 1e-6 : 1.0);
 }
 
 }  // namespace zerotax::advise

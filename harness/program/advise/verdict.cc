@@ -1,11 +1,10 @@
-#include "advise/verdict.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "advise/advice.h"
 #include "advise/estimates.h"
 #include "base/shell.h"
 #include "base/statistics.h"

@@ -10,7 +10,7 @@
 
 #include "base/one_line.h"
 #include "base/table.h"
-#include "profile/share.h"
+#include "profile/result.h"
 
 namespace zerotax::profile {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "observe/kernel_symbols.h"
-#include "profile/share.h"
+#include "profile/result.h"
 
 namespace zerotax::profile {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "profile/call_tree.h"
 #include "profile/categories.h"
-#include "profile/seen.h"
+#include "profile/unseen.h"
 
 namespace zerotax::profile {
 namespace {
@@ -85,5 +85,7 @@ Profile profile_result(const ProfileSubject& subject, const ProfileData& data, J
   if (data.by_thread) profile.threads = thread_trees(data);
   return profile;
 }
+
+Json profile_json(const Profile& profile) { return profile; }
 
 }  // namespace zerotax::profile

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "observe/profile_recorder.h"
 #include "point/plan.h"
-#include "profile/subject.h"
+#include "profile/result.h"
 
 namespace zerotax::profile {
 
@@ -30,5 +32,14 @@ ProfiledRun profile_command(const std::vector<std::string>& words, const std::op
 /// UsageError, which says where it ended, if the allocator does not finish.
 ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, double seconds,
                           const ProfileOptions& options);
+
+/// What is known of a running process.
+SampledProcess describe_process(pid_t pid);
+/// The same of a program that was started.
+SampledProcess describe_program(pid_t pid, const std::string& path, const std::string& launched);
+
+/// Samples a process that runs, with its descendants, for so many seconds, until it ends or we are interrupted. It is
+/// neither stopped nor traced. Throws as check_process; MachineError if nothing can be sampled.
+ProfiledRun profile_process(pid_t pid, double seconds, ProfileOptions options);
 
 }  // namespace zerotax::profile

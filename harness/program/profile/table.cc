@@ -12,7 +12,7 @@
 #include "os/processor.h"
 #include "profile/call_tree.h"
 #include "profile/categories.h"
-#include "profile/seen.h"
+#include "profile/unseen.h"
 
 namespace zerotax::profile {
 namespace {

@@ -9,7 +9,6 @@
 #include "os/huge_pages.h"
 #include "os/memory.h"
 #include "os/page.h"
-#include "record/inside.h"
 #include "record/remedies.h"
 
 namespace zerotax::record {

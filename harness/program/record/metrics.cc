@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "os/page.h"
 #include "record/kernel_part.h"
@@ -11,7 +10,6 @@ namespace zerotax::record {
 namespace {
 
 constexpr const char* kOnlySmall = "only stores of 64 KiB and more are timed and examined, and there were none";
-constexpr const char* kNoCpuClock = "the program may not read the clock of its CPU time";
 constexpr const char* kNoPages = "the pages could not be examined: no /proc/self/pagemap";
 
 /// Whether there is nothing to examine, or it was examined.
@@ -60,12 +58,6 @@ std::uint64_t smallest_of(std::size_t size_class) {
 
 }  // namespace
 
-const char* mechanism_name(std::size_t mechanism) {
-  constexpr const char* kNames[] = {"munmap", "madvise", "brk", "mremap", "mmap"};
-  static_assert(std::size(kNames) == kMechanisms);
-  return kNames[mechanism];
-}
-
 Interval returned_interval(const SmallReturns& small) {
   const std::uint64_t estimated = small.bytes * kSmallGroup;
   // One of each group is looked at: of each two groups in turn the difference tells how much they vary (Cochran,
@@ -78,7 +70,7 @@ Interval returned_interval(const SmallReturns& small) {
   return {std::min(half, estimated - small.bytes), std::min(half, most - estimated)};
 }
 
-IntervalBytes Interval::around(std::uint64_t bytes) const {
+LowHigh Interval::around(std::uint64_t bytes) const {
   return std::array{bytes - std::min(bytes, below), bytes + above};
 }
 

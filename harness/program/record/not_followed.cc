@@ -5,7 +5,7 @@
 
 #include "base/printable.h"
 #include "os/elf_file.h"
-#include "record/seen.h"
+#include "record/processes.h"
 
 namespace zerotax::record {
 namespace {

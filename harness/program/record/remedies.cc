@@ -3,16 +3,44 @@
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 
+#include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "base/error.h"
 #include "base/names.h"
 #include "judge/projects.h"
+#include "os/input_file.h"
 #include "os/regular_file.h"
-#include "record/inside.h"
+#include "record/result.h"
 #include "run/allocators.h"
 
 namespace zerotax::record {
+
+void to_json(Json& json, const ReturnedBytes& bytes) {
+  json = Json::object();
+  for (std::size_t i = 0; i < kMechanisms; ++i) {
+    if (bytes.by[i] != 0) json[word(static_cast<Mechanism>(i))] = bytes.by[i];
+  }
+}
+void from_json(const Json& json, ReturnedBytes& bytes) {
+  for (std::size_t i = 0; i < kMechanisms; ++i) {
+    bytes.by[i] = json.value(word(static_cast<Mechanism>(i)), std::uint64_t{0});
+  }
+}
+
+ZEROTAX_FIELDS_READ(KnownRemedy, name, env, causes, words, costs, always, threads, huge_pages, since, before, undoes,
+                    unbounded, growing)
+ZEROTAX_FIELDS_READ(InsideMarks, text, variable)
+
+/// allocators/<name>/upstream.json, as far as it is read here.
+struct Upstream {
+  std::optional<std::vector<KnownRemedy>> remedies;
+  std::optional<InsideMarks> inside;
+  std::optional<std::vector<std::string>> setters;
+};
+ZEROTAX_FIELDS_READ(Upstream, remedies, inside, setters)
+
 namespace {
 
 /// The names by which an allocator's code knows a setting: its variable, the names in a list, and mimalloc's options
@@ -36,6 +64,36 @@ bool lacks_any(const std::string& file, const Variables& env) {
     }
   }
   return false;
+}
+
+std::string bytes_of(const std::string& path) {
+  try {
+    return read_input_file(path);
+  } catch (const UsageError&) {
+    return "";
+  }
+}
+
+bool is_of_name(char letter) {
+  return letter == '_' || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
+}
+
+/// The whole C strings in a file that end with `end`.
+std::set<std::string> words_with_end(const std::string& bytes, const std::string& end) {
+  std::set<std::string> found;
+  const std::string wanted = end + '\0';
+  for (std::size_t at = bytes.find(wanted); at != std::string::npos; at = bytes.find(wanted, at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && is_of_name(bytes[begin - 1])) --begin;
+    // The end of another text is not a name.
+    if (begin > 0 && bytes[begin - 1] == '\0') found.insert(bytes.substr(begin, at + end.size() - begin));
+  }
+  return found;
+}
+
+Upstream upstream(const std::string& allocator) {
+  const Json* json = upstream_of(allocator);
+  return json == nullptr ? Upstream{} : json->get<Upstream>();
 }
 
 }  // namespace
@@ -90,5 +148,55 @@ std::string allocator_name(const std::string& file) {
   }
   return "";
 }
+
+std::vector<InsideAllocator> allocators_inside(const std::vector<std::string>& files) {
+  std::vector<InsideAllocator> found;
+  const auto add = [&](const InsideAllocator& inside) {
+    const auto same = [&](const InsideAllocator& each) {
+      return each.allocator == inside.allocator && each.variables == inside.variables;
+    };
+    if (std::none_of(found.begin(), found.end(), same)) found.push_back(inside);
+  };
+  const std::map<std::string, InsideMarks> known = inside_marks();
+  for (const std::string& file : files) {
+    const std::string bytes = bytes_of(file);
+    for (const auto& [allocator, marks] : known) {
+      if (bytes.find(marks.text) == std::string::npos) continue;
+      if (!marks.variable) {
+        add({allocator, file, {}});
+        continue;
+      }
+      for (const std::string& name : words_with_end(bytes, *marks.variable)) {
+        add({allocator, file, {{*marks.variable, name}}});
+      }
+    }
+  }
+  return found;
+}
+
+std::optional<bool> has_text(const std::string& file, const std::string& name) {
+  const std::string bytes = bytes_of(file);
+  if (bytes.empty()) return std::nullopt;
+  return bytes.find(name + '\0') != std::string::npos;
+}
+
+std::vector<KnownRemedy> known_remedies(const std::string& allocator) {
+  return upstream(allocator).remedies.value_or(std::vector<KnownRemedy>{});
+}
+
+std::vector<std::string> option_setters(const std::string& allocator) {
+  return upstream(allocator).setters.value_or(std::vector<std::string>{});
+}
+
+std::map<std::string, InsideMarks> inside_marks() {
+  std::map<std::string, InsideMarks> marks;
+  for (const auto& [allocator, text] : embedded_upstreams()) {
+    if (const auto inside = upstream(allocator).inside) marks.emplace(allocator, *inside);
+  }
+  return marks;
+}
+
+Json record_json(const Record& record) { return record; }
+Record read_record(const Json& json) { return json.get<Record>(); }
 
 }  // namespace zerotax::record

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,190 +9,79 @@
 #include "base/json.h"
 #include "observe/interpreter.h"
 #include "observe/symbols.h"
-#include "record/preload/arena.h"
+#include "record/tax_parts.h"
 
 namespace zerotax::record {
-
-/// A cause that takes a smaller share of the CPU time is not worth anybody's time.
-inline constexpr double kNoticed = 0.01;
-
-/// Who zeroed, or caused it: the kernel's part first, then the allocator's, then the program's.
-enum class Cause {
-  kFresh,
-  kRefilled,
-  kReturning,
-  kUnseen,
-  kRedundant,
-  kNeeded,
-  kUnexamined,
-  kInFree,
-  kByHand,
-  kByProgram,
-  kStores
-};
-
-/// fresh, refilled, returning, unseen, redundant, needed, unexamined, in_free, by_hand, by_program, stores: as a
-/// recording has them.
-const char* cause_name(Cause cause);
 
 /// calloc, realloc, by hand, malloc, free, purge, program, memset, fault: in words, for people.
 const char* kind_text(SiteKind kind);
 
-/// munmap, madvise, brk, mremap or mmap.
-const char* mechanism_name(std::size_t mechanism);
-
-// The fields below are the keys of results/schema/record.schema.json, which describes them, unless they say otherwise.
-
-using Count = Measured<std::uint64_t>;
-
-struct Zeroing {
-  Count zeroing_stores;
-  Count zeroed_bytes;
-  Count redundant_zeroed_bytes;
-  std::uint64_t examined_zeroed_bytes = 0;
-  Count zero_ns;
-  Count zero_cpu_ns;
-  Count zero_faults;
-  std::uint64_t timed_zeroed_bytes = 0;
-};
-
-struct SmallSamples {
-  std::uint64_t stores = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t redundant_bytes = 0;
-};
-
-struct UnseenCalls {
-  std::uint64_t calls = 0;
-  std::uint64_t populated_bytes = 0;
-};
-
-struct HugeBlocks {
-  std::uint64_t freed = 0;
-  std::uint64_t examined_bytes = 0;
-  std::uint64_t written_bytes = 0;
-};
-
-/// The lowest and the highest value of bytes of which an estimate is part.
-using IntervalBytes = std::optional<std::array<std::uint64_t, 2>>;
-
-struct ReturnedBy : ReturnRow {
-  ReturnCause by{};
-  Mechanism mechanism{};
-};
-
-struct Returned {
-  Count calls;
-  Count bytes;
-  Count cpu_ns;
-  std::uint64_t sampled_calls = 0;
-  std::vector<ReturnedBy> rows;
-  IntervalBytes interval_bytes;
-};
-
-/// Sums of what threads did: `figures`, and most of `totals`.
-struct Metrics : Zeroing {
-  Count calloc_calls;
-  Count requested_bytes;
-  Count malloc_calls;
-  Count malloc_bytes;
-  Count realloc_calls;
-  Count realloc_bytes;
-  Zeroing by_hand;
-  Zeroing by_program;
-  SmallSamples small_samples;
-  UnseenCalls unseen;
-  Zeroing in_free;
-  Count free_calls;
-  Count mapping_calls;  ///< not in the document
-  std::uint64_t by_hand_aligned_bytes =
-      0;  ///< of by_hand.timed_zeroed_bytes: in over-aligned blocks; not in the document
-  Count zeroed_in_calloc_bytes = std::uint64_t{0};  ///< of zeroed_bytes; not in the document
-  Returned returned;
-  Count offered_bytes;
-  HugeBlocks huge_blocks;
-  std::uint64_t own_ns = 0;
-  std::uint64_t own_cpu_ns = 0;
-};
-
-struct KernelMetrics {
-  Count zeroed_bytes;
-  Count huge_bytes;
-  Count fresh_bytes;
-  Count refilled_bytes;
-  Count returned_bytes;
-  Count peak_bytes;
-  Count zero_fill_faults;
-  Count minor_faults;
-  std::uint64_t minor_faults_at_least = 0;
-  IntervalBytes zeroed_interval_bytes;
-  Count fault_cpu_ns;
-  std::uint64_t zeroed_at_least_bytes = 0;
-  Count zeroed_at_most_bytes;
-  IntervalBytes refilled_interval_bytes;
-};
-
-struct Totals : Metrics {
-  KernelMetrics kernel;
-  Measured<double> share_of_wall;
-  Measured<double> share_of_cpu;
-};
-
-struct SizeRow {
-  std::uint64_t from_bytes = 0;
-  std::uint64_t below_bytes = 0;
-  std::uint64_t calloc_calls = 0;
-  std::uint64_t requested_bytes = 0;
-  std::uint64_t malloc_calls = 0;
-  std::uint64_t realloc_calls = 0;
-  std::uint64_t zeroed_bytes = 0;
-  Count redundant_zeroed_bytes;
-  std::uint64_t by_hand_zeroed_bytes = 0;
-  Count by_hand_redundant_zeroed_bytes;
-  // Of large blocks.
-  std::optional<std::uint64_t> unpopulated_blocks;
-  std::optional<std::uint64_t> kernel_zeroed_bytes;
-  std::optional<std::uint64_t> refilled_bytes;
-  std::optional<std::uint64_t> returned_bytes;
-};
-
-/// What samples of small blocks stand for.
 struct SampledSite {
-  std::uint64_t zeroed_bytes = 0;
-  std::uint64_t redundant_zeroed_bytes = 0;
-  std::uint64_t kernel_zeroed_bytes = 0;
-  std::optional<std::uint64_t> calls;
-  IntervalBytes kernel_interval_bytes;
-  // From outside.
-  std::optional<std::uint64_t> return_calls;
-  std::optional<std::uint64_t> returned_at_most_bytes;
-  IntervalBytes returned_interval_bytes;
-  std::optional<std::uint64_t> zero_cpu_ns;
-  std::optional<std::array<std::uint64_t, 2>> zero_cpu_interval_ns;
+  RESULT("sampled site", "What samples of small blocks stand for.");
+  FIELD(std::uint64_t, zeroed_bytes, "Bytes zeroed.");
+  FIELD(std::uint64_t, redundant_zeroed_bytes,
+        "The redundant part of these bytes, by the share found in the store that was examined. Also the redundant part "
+        "of large by_program stores that were not examined, by the share in the examined stores here.");
+  FIELD(std::uint64_t, kernel_zeroed_bytes,
+        "Kernel-zeroed bytes of smaller blocks got here, by the calls that were looked at: the pages that the call "
+        "populated, and those of the block that were not populated. With kernel_zeroed_bytes of all sites, at most "
+        "what the kernel zeroed for the process.",
+        kLater);
+  FIELD(
+      std::optional<std::uint64_t>, calls,
+      "Further calls of rule.large_bytes or more, estimated. These calls got populated memory, or cleared other memory "
+      "and were not examined. After a thread's first 4,096 such calls, one in 32, chosen at random, stands for 32.");
+  FIELD(LowHigh, kernel_interval_bytes, "From outside: the 95 % interval of kernel_zeroed_bytes.");
+  FIELD(std::optional<std::uint64_t>, return_calls,
+        "From outside, as root: calls that return memory (munmap, madvise, brk, mremap), by samples.");
+  FIELD(std::optional<std::uint64_t>, returned_at_most_bytes,
+        "Bytes of anonymous memory that they asked to be returned: what of it was populated is not known.");
+  FIELD(LowHigh, returned_interval_bytes, "Its 95 % interval; both ends alike if every call was seen.");
+  FIELD(std::optional<std::uint64_t>, zero_cpu_ns,
+        "From outside: CPU nanoseconds in functions that store zeros, called from here, by samples.");
+  FIELD(LowHigh, zero_cpu_interval_ns, "Its 95 % interval.");
 };
 
-/// Those that are not 0.
+ENUM_WORDS(SiteKind, "calloc", "realloc", "by_hand", "malloc", "free", "purge", "program", "by_program", "fault")
+
+/// Those that are not 0, by the names of their mechanisms.
 struct ReturnedBytes {
+  static constexpr const char* kSchema = R"({"type": "object",
+    "propertyNames": {"enum": ["munmap", "madvise", "brk", "mremap", "mmap"]},
+    "additionalProperties": {"type": "integer", "minimum": 0}})";
   std::uint64_t by[kMechanisms] = {};
 };
+void to_json(Json& json, const ReturnedBytes& bytes);
+void from_json(const Json& json, ReturnedBytes& bytes);
 
 struct RecordedSite {
-  SiteKind kind{};
-  std::uint64_t calls = 0;
-  std::uint64_t requested_bytes = 0;
-  std::uint64_t zeroed_bytes = 0;
-  std::uint64_t redundant_zeroed_bytes = 0;
-  std::uint64_t zero_ns = 0;
-  std::uint64_t zero_faults = 0;
-  SampledSite sampled;
-  std::uint64_t kernel_zeroed_bytes = 0;
-  std::uint64_t refilled_bytes = 0;
-  ReturnedBytes returned_by;
-  std::uint64_t returned_bytes = 0;
+  RESULT("site", "One call stack.");
+  FIELD(SiteKind, kind,
+        "What zeroed the memory: calloc, realloc, malloc, or the program with a memset right after malloc (by_hand) or "
+        "over other memory (by_program). free: a call that returned memory; purge: the allocator itself did, outside "
+        "such a call; program: the program itself. fault: where memory was populated, of a program recorded from "
+        "outside; its bytes are in sampled.");
+  FIELD(std::uint64_t, calls,
+        "Exact number of calls here that requested or cleared rule.large_bytes or more, or, for free, purge and "
+        "program, returned as much. Smaller calls are in no count of a site. sampled.calls estimates further calls.");
+  FIELD(std::uint64_t, requested_bytes, "Bytes that they requested; by hand: bytes cleared.");
+  FIELD(std::uint64_t, zeroed_bytes, "Bytes that they zeroed in large stores.");
+  FIELD(std::uint64_t, redundant_zeroed_bytes, "The redundant part of these bytes.");
+  FIELD(std::uint64_t, zero_ns, "Nanoseconds in those stores.");
+  FIELD(std::uint64_t, zero_faults, "Minor faults in those stores.");
+  FIELD(SampledSite, sampled,
+        "Estimates. Small stores: all stores since the thread's previous sample are attributed to the stack of the "
+        "store that was examined.");
+  FIELD(std::uint64_t, kernel_zeroed_bytes,
+        "Of large blocks got here: bytes that were populated while the program had them.", kLater);
+  FIELD(std::uint64_t, refilled_bytes,
+        "The part of kernel_zeroed_bytes in place of memory that had been returned before.", kLater);
+  FIELD(ReturnedBytes, returned_by, "returned_bytes by mechanism.", kLater);
+  FIELD(std::uint64_t, returned_bytes,
+        "Bytes that calls from here returned to the kernel, from rule.large_bytes a call on.", kLater);
+  FIELD(std::vector<NamedFrame>, frames, "Frames, innermost first, without the recorder's own; at most 32.");
   /// Of large blocks got here: live at the peak of the live heap, of the process with the highest. Not in the document.
   std::uint64_t live_bytes = 0;
-  std::vector<NamedFrame> frames;
-
   /// Large stores and blocks, and what samples of small ones stand for.
   [[nodiscard]] std::uint64_t all_zeroed_bytes() const { return zeroed_bytes + sampled.zeroed_bytes; }
   [[nodiscard]] std::uint64_t all_kernel_bytes() const { return kernel_zeroed_bytes + sampled.kernel_zeroed_bytes; }
@@ -202,136 +90,91 @@ struct RecordedSite {
 };
 
 struct RecordedThread {
-  std::int32_t tid = 0;
-  std::string name;
-  std::uint64_t threads = 0;
-  Metrics figures;
+  RESULT("recorded thread", "One thread, or several finished threads that were merged when room ran short.");
+  FIELD(std::int32_t, tid, "ID of the thread.");
+  FIELD(std::string, name, "Its name at its first call.", kMayBeEmpty);
+  FIELD(std::uint64_t, threads, "Number of threads that these metrics cover.", least(1));
+  FIELD(Metrics, figures, "Metrics of the thread.");
 };
 
 enum class Began { kExec, kFork };
+ENUM_WORDS(Began, "exec", "fork")
 
 /// `ended` of a process that was still there when the program had ended.
 inline constexpr const char* kRunning = "running";
 
 struct RecordedProcess {
-  std::int32_t pid = 0;
-  std::int32_t parent_pid = 0;
-  std::string executable;
-  std::string command;
-  std::string allocator;
-  Began began{};
-  std::int64_t started_ns = 0;
-  std::string ended;
-  Measured<std::int64_t> wall_ns;
-  Measured<std::int64_t> user_ns;
-  Measured<std::int64_t> system_ns;
-  std::vector<std::string> gaps;
-  Metrics figures;
-  KernelMetrics kernel;
-  std::uint64_t lost_blocks = 0;
+  RESULT("process", "One process, from its start or exec to its end or exec.");
+  FIELD(std::int32_t, pid, "PID of the process.", least(1));
+  FIELD(std::int32_t, parent_pid, "PID of its parent when it began.");
+  FIELD(std::string, executable, "Path of its program; empty if /proc is not accessible.", kMayBeEmpty);
+  FIELD(std::string, command,
+        "The beginning of its command line, words separated by spaces; empty if /proc is not accessible.", kMayBeEmpty);
+  FIELD(std::string, allocator, "The library whose calloc it calls.");
+  FIELD(Began, began, "How it began. exec: as a new program; fork: as a copy of its parent.");
+  FIELD(std::int64_t, started_ns, "Nanoseconds after the start of the run.");
+  FIELD(std::string, ended,
+        "How it ended: exit, exec, the name of the signal (known only for the first process), running (still running "
+        "at the end), or unknown.");
+  FIELD(Measured<std::int64_t>, wall_ns, "Nanoseconds from start to end.");
+  FIELD(Measured<std::int64_t>, user_ns, "CPU nanoseconds in user space.");
+  FIELD(Measured<std::int64_t>, system_ns, "CPU nanoseconds in the kernel.");
+  FIELD(std::vector<std::string>, gaps, "What is missing from its metrics, in words.");
+  FIELD(Metrics, figures, "Sums over its threads.");
+  FIELD(KernelMetrics, kernel, "The kernel's part of this process.", kLater);
+  FIELD(std::uint64_t, lost_blocks,
+        "Large blocks that there was no room to remember: what the kernel zeroed of them is not in the histogram and "
+        "the sites.",
+        kLater);
+  FIELD(std::vector<RecordedThread>, threads, "Its threads, in the order of their first call.");
   Count peak_live_bytes;  ///< not in the document
   /// Bounds of peak_live_bytes, in requested bytes. Not in the document.
   std::uint64_t peak_live_at_least_bytes = 0;
   Count peak_live_at_most_bytes;
   Count held_elsewhere_bytes;  ///< the most of the peak that allocators did not hold; not in the document
-  std::vector<RecordedThread> threads;
 };
 
-/// A program that ran and recorded nothing.
 struct NotFollowed {
-  std::int32_t pid = 0;
-  std::string program;
-  std::string reason;
+  RESULT("not followed", "One such program.");
+  FIELD(std::int32_t, pid, "PID of its process, or of the first of several.", least(1));
+  FIELD(
+      std::string, program,
+      "The program, as it was named to exec or posix_spawn, or the first 15 bytes of its name as the kernel knows it.",
+      kMayBeEmpty);
+  FIELD(std::string, reason, "Why nothing is known about it.");
+  MEMBER(processes, "Processes of it.", least(1));
   std::uint64_t processes = 1;
-  Count minor_faults;
-  Count cpu_ns;
+  FIELD(Count, minor_faults, "Their minor faults, counted by the kernel.");
+  FIELD(Count, cpu_ns, "Their CPU nanoseconds.");
   bool running = false;  ///< at the end of the run, so that nothing of it was counted yet: no key
 };
 
-/// One cause of zeroing in a run.
-struct TaxRow {
-  Cause cause{};
-  Count bytes;
-  OrNull<std::uint64_t> faults;
-  Count cpu_ns;
-  Measured<double> share_of_cpu;
-  bool estimated = false;
-  std::uint64_t at_least_cpu_ns = 0;
-  std::optional<Count> at_most_cpu_ns;
-  std::optional<Count> at_most_bytes;
-  std::optional<std::array<std::uint64_t, 2>> cpu_interval_ns;
-};
-
-struct OtherFaults {
-  std::uint64_t faults = 0;
-  std::uint64_t estimated_cpu_ns = 0;
-  bool capped = false;  ///< limited to the CPU time that the causes left; not in the document
-  bool noticed = false;
-};
-
-/// Nothing, unless something was added.
-struct NotRecorded {
-  std::uint64_t processes = 0;
-  Count minor_faults = std::uint64_t{0};
-  Count cpu_ns = std::uint64_t{0};
-  bool noticed = false;
-};
-
-/// A use of memory or time that does not count as zeroing here.
-enum class Beside { kSharedMemory, kZeroPages, kCopiedInFork, kExit, kThrottled };
-
-/// One use of memory or time, with its bytes or its time.
-struct BesideRow {
-  Beside what{};
-  std::optional<Count> bytes;
-  std::optional<Count> ns;
-  bool noticed = false;
-  std::optional<bool> at_least = std::nullopt;  ///< the value is a lower bound
-};
-
-struct FaultCost {
-  Measured<double> base_ns_per_byte;
-  Measured<double> huge_ns_per_byte;
-  std::uint64_t samples = 0;
-  std::string measured_in;
-};
-
-/// What zeroing cost a run. Every share has `cpu_ns` as its denominator, and the rows add up to it at most.
-struct Tax {
-  std::uint64_t cpu_ns = 0;
-  std::uint64_t recorder_cpu_ns = 0;
-  Count zeroing_cpu_ns;
-  Count kernel_cpu_ns;
-  Measured<double> share_of_cpu;
-  std::uint64_t zeroing_at_least_cpu_ns = 0;
-  Count zeroing_at_most_cpu_ns;
-  std::optional<std::array<std::uint64_t, 2>> zeroing_cpu_interval_ns;
-  bool capped = false;
-  std::vector<TaxRow> rows;
-  OtherFaults other_faults;
-  std::optional<std::vector<BesideRow>> beside;
-  NotRecorded not_recorded;
-  bool timing_changed = false;
-  bool emulated_cpu = false;
-  std::uint64_t kernel_unknown_processes = 0;
-  FaultCost fault_cost;
-  std::string advice;
-  // Not in the document:
-  std::optional<Cause> advice_about;   ///< the cause that costs most, if it takes enough
-  bool advice_is_for_program = false;  ///< advises to change the program, not its allocator or environment
-};
-
 struct RunResult {
-  Measured<int> exit_status = 0;
-  OrNull<std::string> signal;
-  std::int64_t wall_ns = 0;
-  std::int64_t user_ns = 0;
-  std::int64_t system_ns = 0;
+  RESULT("run result");
+  FIELD(Measured<int>, exit_status,
+        "Exit status, as a shell reports it: 128 + N if signal N ended the program. n/a of a process that ran already "
+        "(--pid).",
+        most(255));
+  FIELD(OrNull<std::string>, signal, "Name of the signal that ended it, or null.", form("^SIG"));
+  FIELD(std::int64_t, wall_ns, "Nanoseconds from its start to its end; with --pid, for which it was watched.");
+  FIELD(std::int64_t, user_ns,
+        "CPU nanoseconds in user space, of the program and the descendants that were waited for.");
+  FIELD(std::int64_t, system_ns, "CPU nanoseconds in the kernel, likewise.");
 };
 
 struct Rule {
+  RESULT("rule");
+  MEMBER(large_bytes,
+         "From this size on, every store of zeros is timed and its pages and contents are examined, and every calloc "
+         "records its call stack.",
+         least(1));
   std::uint64_t large_bytes = kLargeBytes;
+  MEMBER(first_sample_bytes,
+         "Bytes zeroed by smaller stores on a thread before the first of them is examined; the interval doubles with "
+         "each sample.",
+         least(1));
   std::uint64_t first_sample_bytes = kFirstSampleBytes;
+  MEMBER(last_sample_bytes, "The largest interval.", least(1));
   std::uint64_t last_sample_bytes = kLastSampleBytes;
 };
 
@@ -341,6 +184,7 @@ enum class ZeroedBy : std::uint8_t {
   kSampled,  ///< minor faults, divided as samples of them say
   kBounded,  ///< between the growth of what the program holds, and a page for each fault
 };
+ENUM_WORDS(ZeroedBy, "counted", "sampled", "bounded")
 
 /// What was watched from outside.
 enum class Watched : std::uint8_t {
@@ -350,71 +194,106 @@ enum class Watched : std::uint8_t {
   kUser,     ///< all processes of a user
   kMachine,  ///< all
 };
+ENUM_WORDS(Watched, "command", "process", "cgroup", "user", "machine")
 
-/// How a program was recorded that zerotax's library is not in.
 struct Outside {
-  std::string why;  ///< it is not
+  RESULT("outside", "How a program was recorded that zerotax's library is not in.");
+  FIELD(std::string, why, "Why the library is not in it.");
+  MEMBER(watched,
+         "What was watched: a command, a process with its descendants, the processes of a cgroup, all of this user, or "
+         "all of the machine.");
   Watched watched = Watched::kCommand;
-  std::optional<std::int32_t> pid;
-  std::optional<std::string> cgroup;
+  FIELD(std::optional<std::int32_t>, pid, "The process that was watched (--pid); absent of a command.", least(1));
+  FIELD(std::optional<std::string>, cgroup, "The path of the cgroup (--cgroup).");
+  MEMBER(zeroed_by,
+         "How totals.kernel.zeroed_bytes is known. counted: each page, by a tracepoint (root). sampled: minor faults "
+         "in user mode, divided by samples of them. bounded: nothing could be sampled.");
   ZeroedBy zeroed_by = ZeroedBy::kBounded;
-  std::uint64_t cpu_samples = 0;
-  std::uint64_t fault_samples = 0;
-  std::uint64_t return_samples = 0;
-  std::string why_no_returns;  ///< why no call that returns memory was sampled; empty: they were
-  std::uint64_t lost_records = 0;
-  Count clearing_cpu_ns;
-  std::optional<std::array<std::uint64_t, 2>> clearing_interval_ns;
-  bool advisable = false;  ///< zerotax advise can start it with settings, and a library
-  std::vector<std::string> notes;
+  FIELD(std::uint64_t, cpu_samples, "Samples of the CPU time.");
+  FIELD(std::uint64_t, fault_samples, "Samples of page faults.");
+  FIELD(std::uint64_t, return_samples, "Samples of calls that return memory.");
+  FIELD(std::string, why_no_returns, "Why none was taken: their sites are not known. Empty if they were.", kMayBeEmpty);
+  FIELD(std::uint64_t, lost_records, "Samples and other records that were lost because nobody read them in time.");
+  FIELD(Count, clearing_cpu_ns,
+        "CPU nanoseconds in which the kernel cleared pages, by samples; part of the page faults.");
+  FIELD(LowHigh, clearing_interval_ns, "Its 95 % interval.");
+  FIELD(bool, advisable, "Whether zerotax advise can start the program.");
+  FIELD(std::vector<std::string>, notes, "What limits the numbers, in words.");
 };
 
-/// Calls that stored at least this many bytes, a power of two, and less than twice as many; or none.
 struct SizeClass {
-  std::uint64_t from_bytes = 0;
-  std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;
+  RESULT("size class",
+         "Calls that stored at least this many bytes, a power of two, and less than twice as many; or none.");
+  FIELD(std::uint64_t, from_bytes, "A power of two, or 0.");
+  FIELD(std::uint64_t, calls, "Of these sizes.", least(1));
+  FIELD(std::uint64_t, bytes, "That they stored.");
 };
 
-/// Who called a function that stores zeros.
 struct StoreCaller {
-  NamedFrame frame;
-  std::string function;  ///< the one that was called: "memset"
-  std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t smallest_bytes = 0;
-  std::uint64_t largest_bytes = 0;
-  std::vector<SizeClass> sizes;
+  RESULT("store caller", "Who called a function that stores zeros.");
+  FIELD(NamedFrame, frame, "A place in a program.");
+  FIELD(std::string, function, "That was called.", kMayBeEmpty);
+  FIELD(std::uint64_t, calls, "Calls that stored zeros.", least(1));
+  FIELD(std::uint64_t, bytes, "That they stored.");
+  FIELD(std::uint64_t, smallest_bytes, "Of one call.");
+  FIELD(std::uint64_t, largest_bytes, "Of one call.");
+  FIELD(std::vector<SizeClass>, sizes,
+        "Calls by size, from a power of two up to its double; from_bytes 0: of no bytes.");
 };
 
-/// Every call of functions that store zeros, from outside (--sizes).
 struct StoreSizes {
-  std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t other_bytes_calls = 0;  ///< of memset, with another byte than zero
-  std::uint64_t lost_calls = 0;         ///< calls that were not read in time: the other figures are then a lower bound
-  std::vector<std::string> functions;   ///< functions that were watched
-  std::vector<std::string> unwatched;   ///< functions on which no breakpoint is safe: their calls are unknown
-  std::vector<StoreCaller> callers;     ///< most bytes first
+  RESULT("store sizes", "Every call of functions that store zeros, from outside (--sizes).");
+  FIELD(std::uint64_t, calls, "Calls that stored zeros.");
+  FIELD(std::uint64_t, bytes, "That they stored.");
+  FIELD(std::uint64_t, other_bytes_calls, "Calls of memset with another byte than zero.");
+  FIELD(std::uint64_t, lost_calls, "Calls that nobody read in time: where there are any, the others are lower bounds.");
+  FIELD(std::vector<std::string>, functions, "Functions that were watched.", kMayBeEmpty);
+  FIELD(std::vector<std::string>, unwatched, "Functions on which no breakpoint is safe: their calls are missing.",
+        kMayBeEmpty);
+  FIELD(std::vector<StoreCaller>, callers, "Who called them, most bytes first.");
 };
 
-/// Everything about one recorded run: the object "zerotax.record/1".
 struct Record : DocumentHead {
-  Json allocator;
-  RunResult run;
-  Rule rule;
-  Tax tax;
-  Totals totals;
-  std::vector<SizeRow> histogram;
-  std::vector<RecordedSite> sites;
-  Count kernel_zeroed_elsewhere_bytes;
-  std::vector<InterpreterNames> script_names;
-  std::vector<RecordedProcess> processes;
-  std::vector<NotFollowed> not_followed;
-  std::uint64_t lost_processes = 0;
-  std::uint64_t arena_bytes = 0;
-  std::optional<Outside> outside;
-  std::optional<StoreSizes> store_sizes;
+  RESULT("zerotax record",
+         "What zerotax record --json writes: what zeroing cost a program and its descendants. JSON Schema cannot "
+         "express that the totals are sums over the processes, that these are sums over their threads, and that "
+         "redundant_zeroed_bytes <= examined_zeroed_bytes <= zeroed_bytes.");
+  HEAD_FIELDS("zerotax.record/1",
+              "The command line of the program; empty with --cgroup and --all, where there are several.");
+  FIELD(
+      Json, allocator, "The allocator that replaced the program's own (--allocator), or null.",
+      with(
+          R"({"anyOf": [{"type": "null"}, {"$ref": "run.schema.json#/$defs/allocator", "properties": {"preload": {"not": {"type": "null"}}}}]})"));
+  FIELD(RunResult, run, "The program's run as a whole.");
+  FIELD(Rule, rule, "What the recorder examines.");
+  FIELD(Tax, tax, "What zeroing cost the run. All shares have cpu_ns as their denominator; the rows do not overlap.",
+        kLater);
+  FIELD(Totals, totals, "Sums over all processes.");
+  FIELD(std::vector<SizeRow>, histogram,
+        "Histogram by powers of two of the requested size (by hand: of the store), ascending; sizes that did not occur "
+        "are left out.");
+  FIELD(std::vector<RecordedSite>, sites,
+        "Call stacks of all processes together, those with the most bytes first: zeroed there, zeroed by the kernel of "
+        "blocks got there, or returned there.");
+  FIELD(
+      Count, kernel_zeroed_elsewhere_bytes,
+      "What the kernel zeroed and no site has: stacks, data, mappings of the program itself, records of the allocator, "
+      "and small blocks of a process too few of which were looked at (8). Of the processes whose kernel part is known.",
+      kLater);
+  FIELD(std::vector<InterpreterNames>, script_names,
+        "Interpreters that ran, and where the names of their scripts' functions come from. Absent from earlier files.",
+        kLater);
+  FIELD(std::vector<RecordedProcess>, processes,
+        "Every process that was recorded, in the order in which they began; a program started by exec has its own "
+        "entry.");
+  FIELD(std::vector<NotFollowed>, not_followed,
+        "Programs that were started but left no recording: a row for each program and reason.");
+  FIELD(std::uint64_t, lost_processes, "Number of processes for which the recording had no room.");
+  FIELD(std::uint64_t, arena_bytes, "Bytes of shared memory that the recording took up at its end.", kLater);
+  FIELD(std::optional<Outside>, outside,
+        "Only of a program that was recorded from outside: without zerotax's library in it, by what the kernel counts "
+        "and samples.");
+  FIELD(std::optional<StoreSizes>, store_sizes, "With --sizes: every call of functions that store zeros, by uprobes.");
 };
 
 /// The summary for the terminal: 80 columns.
@@ -422,5 +301,9 @@ std::string record_text(const Record& record);
 
 /// What to do next, as a command to paste: remedies for the program, if its zeroing costs enough. Else empty.
 std::string next_step(const Record& record);
+
+/// The object "zerotax.record/1".
+Json record_json(const Record& record);
+Record read_record(const Json& json);
 
 }  // namespace zerotax::record

@@ -18,7 +18,7 @@
 #include "record/evidence.h"
 #include "record/kernel_part.h"
 #include "record/metrics.h"
-#include "record/seen.h"
+#include "record/processes.h"
 #include "record/sites.h"
 #include "record/tax.h"
 

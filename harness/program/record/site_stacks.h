@@ -27,4 +27,8 @@ std::uint64_t weight_of(const RecordedSite& site, StackWeight weight);
 /// (large stores only). Stacks of weight 0 are left out.
 FoldedStacks fold_sites(const std::vector<RecordedSite>& sites, StackWeight weight);
 
+/// The sites of a recording as a gzipped file for pprof: the weights that are known, of each site; `first` is shown
+/// first. Bytes and nanoseconds are those of fold_sites(), and what belongs to no site is a sample of its own.
+std::string pprof_of(const Record& record, StackWeight first);
+
 }  // namespace zerotax::record

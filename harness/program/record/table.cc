@@ -14,9 +14,8 @@
 #include "base/wrap.h"
 #include "observe/file_reader.h"
 #include "observe/symbols.h"
-#include "record/outside/table.h"
+#include "record/outside/result.h"
 #include "record/tax.h"
-#include "record/tax_table.h"
 
 namespace zerotax::record {
 namespace {

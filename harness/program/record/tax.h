@@ -52,6 +52,9 @@ struct TaxInput {
 /// less than a fiftieth, or 1 % of the CPU time, become one number.
 Tax make_tax(const TaxInput& input, const FaultCost& cost);
 
+/// A row for each cause, and the estimates among them cut to the time that the program has left.
+void add_rows(Tax& tax, const TaxInput& input);
+
 /// Of the program's CPU time.
 double share_of_cpu(const Tax& tax, std::uint64_t ns);
 
@@ -60,5 +63,17 @@ std::string other_faults_words(const std::string& before, const Tax& tax);
 
 /// Whether zeroing costs so much of a program's CPU time that remedies are worth trying.
 bool is_worth_advice(const Tax& tax);
+
+/// What zeroing cost the run and who caused it: 80 columns.
+std::string tax_text(const Tax& tax);
+
+/// What programs used that recorded nothing: "with 5,100 minor faults and 12 ms of CPU time".
+std::string used_text(const Count& minor_faults, const Count& cpu_ns);
+
+/// How the memory that was returned went back; empty if none did.
+std::string returned_text(const Returned& returned);
+
+/// One line if the recorder took more than a tenth of the run's CPU time, else empty.
+std::string recorder_cost_text(const Tax& tax);
 
 }  // namespace zerotax::record

@@ -1,5 +1,3 @@
-#include "record/tax_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +19,7 @@ constexpr std::size_t kMostReturns = 6;
 
 std::string text_of(const Count& count, Unit unit) { return Cell(count).text(unit, "n/a"); }
 
-const char* words_of(Cause cause) {
+const char* cause_text(Cause cause) {
   constexpr const char* kWords[] = {"kernel: fresh memory",    "kernel: refilled memory", "kernel: returning it",
                                     "kernel: not seen",        "allocator: redundant",    "allocator: needed",
                                     "allocator: not examined", "allocator: inside free",  "program: malloc+memset",
@@ -45,7 +43,7 @@ std::string rows_text(const Tax& tax) {
                {"share", Unit::kPercent, 10}});
   for (const TaxRow& row : tax.rows) {
     const bool sampled = row.cpu_interval_ns && row.cpu_ns.value_or(0) != 0;
-    table.add({words_of(row.cause), bounded(row.bytes, row.at_most_bytes, Unit::kBytes), row.faults,
+    table.add({cause_text(row.cause), bounded(row.bytes, row.at_most_bytes, Unit::kBytes), row.faults,
                (is_estimated(row) || sampled ? "~" : "") + bounded(row.cpu_ns, row.at_most_cpu_ns, Unit::kNs),
                row.share_of_cpu});
   }
@@ -193,7 +191,7 @@ std::string returned_text(const Returned& returned) {
                {"CPU time", Unit::kNs, 12},
                {"by", Unit::kText, 10, "", {}, 1, Column::Side::kRight}});
   for (const ReturnedBy& row : rows) {
-    table.add({kWhere[row.by], row.bytes, row.calls, row.cpu_ns, mechanism_name(row.mechanism)});
+    table.add({kWhere[row.by], row.bytes, row.calls, row.cpu_ns, word(row.mechanism)});
   }
   std::string text = "\n" + table.text();
   if (returned.sampled_calls == 0 || !returned.interval_bytes) return text;

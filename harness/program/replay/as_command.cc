@@ -1,7 +1,5 @@
 // A recording in place of a command: `check -- service.calls` checks its replay.
 
-#include "replay/as_command.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "files/document.h"
 #include "os/page.h"
-#include "record/calls/document.h"
+#include "record/calls/result.h"
 
 namespace zerotax::replay {
 namespace {
@@ -166,7 +166,7 @@ void CallsFile::read_parts() {
       try {
         const Json json = parse_strict_json(text);
         check_document(json, path_, "calls", kRemedy);
-        about_ = record::read_calls_about(json);
+        about_ = json.get<record::CallsAbout>();
       } catch (const JsonTextError& failure) {
         damaged(where, failure.what());
       }

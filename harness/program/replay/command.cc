@@ -8,7 +8,7 @@
 #include "cli/subcommand.h"
 #include "files/output_file.h"
 #include "os/print.h"
-#include "replay/document.h"
+#include "replay/result.h"
 #include "replay/run.h"
 #include "run/interrupt.h"
 

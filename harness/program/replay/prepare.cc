@@ -12,8 +12,6 @@
 #include "base/units.h"
 #include "os/page.h"
 #include "record/preload/call_area.h"
-#include "replay/blocks.h"
-#include "replay/noted_pages.h"
 #include "replay/streams.h"
 
 namespace zerotax::replay {

@@ -46,4 +46,8 @@ struct Plan {
 bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::vector<Workload>& workloads,
                   const std::function<void()>& keep = {});
 
+/// How well the replay of a file predicts, as a sentence; empty if the file is no recording. Throws MachineError if its
+/// replay under the recorded allocator differs by more than 5 % in what the kernel zeroes, or that is unknown.
+std::string checked_prediction(const std::string& path);
+
 }  // namespace zerotax::replay

@@ -1,14 +1,73 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "os/unique_fd.h"
+#include "record/calls/address_map.h"
+#include "record/calls/shared_array.h"
+#include "replay/calls_file.h"
 #include "replay/process/prepared.h"
 
 namespace zerotax::replay {
+
+/// A place for a block. The place of an ended block is used again, the last one first.
+struct Slot {
+  std::uint64_t bytes = 0;      ///< size of the block; of an unused slot: 1 + the slot that became unused before it
+  std::uint64_t populated = 0;  ///< bytes with populated pages
+  std::uint64_t unknown = 0;    ///< bytes of pages that may be populated, if the process's end was not seen
+  std::uint32_t returns = 0;    ///< times that pages of the block were returned
+  std::uint32_t turns = 0;      ///< operations on the slot so far
+  bool mapped = false;          ///< the program mapped the block for itself
+};
+
+/// The blocks of a process, between two events. A copy, such as for a fork, shares everything that neither has changed
+/// since.
+class Blocks {
+ public:
+  std::uint64_t count = 0;
+  std::uint64_t live_bytes = 0;
+
+  [[nodiscard]] Slot slot(std::uint32_t number) const { return slots_.at(number); }
+  Slot& edit(std::uint32_t number) { return slots_.edit(number); }
+  [[nodiscard]] std::uint64_t slots() const { return used_; }
+
+  std::uint32_t take_slot() {
+    if (unused_ == 0) return used_++;
+    const std::uint32_t slot = unused_ - 1;
+    unused_ = static_cast<std::uint32_t>(slots_.edit(slot).bytes);
+    return slot;
+  }
+  void give_back(std::uint32_t slot) {
+    slots_.edit(slot).bytes = unused_;
+    unused_ = slot + 1;
+  }
+
+  /// The slot of a block by its number; nothing if the block has ended, or has not begun.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t block) const { return narrow(live_.find(key(block))); }
+  std::optional<std::uint32_t> take(std::uint64_t block) { return narrow(live_.take(key(block))); }
+  /// Begins the next block in a slot.
+  void begin(std::uint32_t slot) { live_.insert(key(count++), slot); }
+
+ private:
+  /// The key of a block, shifted because the map ignores the lowest bits of an address.
+  static std::uint64_t key(std::uint64_t block) { return (block + 1) << 4; }
+  static std::optional<std::uint32_t> narrow(std::optional<std::uint64_t> slot) {
+    return slot ? std::optional(static_cast<std::uint32_t>(*slot)) : std::nullopt;
+  }
+
+  record::AddressMap live_;
+  record::SharedArray<Slot> slots_;
+  std::uint32_t used_ = 0;    ///< number of slots that were ever used
+  std::uint32_t unused_ = 0;  ///< 1 + the slot that is used next; 0: none
+};
 
 /// The prepared file while it is written. It takes at most half of the free space; beyond that it throws MachineError.
 class PreparedFile {
@@ -71,5 +130,71 @@ class Streams {
   std::uint64_t turn_ = 0;
   std::size_t most_live_ = 0;
 };
+
+using PageRange = std::pair<std::uint64_t, std::uint64_t>;  ///< first page, pages
+
+/// Page ranges of blocks, noted in one pass through the events and looked up by block in the next.
+class NotedPages {
+ public:
+  void add(std::uint64_t block, std::uint32_t returns, const std::vector<PageRange>& ranges) {
+    notes_.push_back({block, ranges_.size(), returns, static_cast<std::uint32_t>(ranges.size())});
+    ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
+  }
+  /// Call it after the last add, and before any look-up.
+  void sort() {
+    std::sort(notes_.begin(), notes_.end(),
+              [](const Note& a, const Note& b) { return a.block != b.block ? a.block < b.block : a.first < b.first; });
+  }
+
+  [[nodiscard]] bool has(std::uint64_t block) const {
+    const auto found = first_of(block);
+    return found != notes_.end() && found->block == block;
+  }
+  /// Calls visit(returns, ranges) for each note on a block, in order.
+  template <typename Visit>
+  void for_each(std::uint64_t block, Visit visit) const {
+    for (auto note = first_of(block); note != notes_.end() && note->block == block; ++note) {
+      const auto begin = ranges_.begin() + static_cast<std::ptrdiff_t>(note->first);
+      visit(note->returns, std::vector<PageRange>(begin, begin + static_cast<std::ptrdiff_t>(note->count)));
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const { return notes_.size() * sizeof(Note) + ranges_.size() * sizeof(PageRange); }
+
+ private:
+  struct Note {
+    std::uint64_t block;
+    std::uint64_t first;    ///< index of its first range
+    std::uint32_t returns;  ///< number of times that pages of the block were returned before
+    std::uint32_t count;    ///< number of its ranges
+  };
+
+  [[nodiscard]] std::deque<Note>::const_iterator first_of(std::uint64_t block) const {
+    return std::lower_bound(notes_.begin(), notes_.end(), block,
+                            [](const Note& note, std::uint64_t wanted) { return note.block < wanted; });
+  }
+
+  // Unlike a vector, a deque does not take extra memory while it grows.
+  std::deque<Note> notes_;
+  std::deque<PageRange> ranges_;
+};
+
+/// The pages of a process's blocks in a recording.
+struct RecordedPages {
+  NotedPages populated;  ///< of large blocks and of the program's mappings; each note holds after a number of returns
+                         ///< of the block
+  NotedPages huge;       ///< pages for which the program requested huge pages
+
+  [[nodiscard]] std::size_t bytes() const { return populated.bytes() + huge.bytes(); }
+};
+
+/// Reads all events first, because a block's populated pages are recorded at its end, but written at its begin.
+/// `first_block`: number of blocks that the process begins with. Throws UsageError as `check_memory` does.
+RecordedPages recorded_pages(const CallsFile& file, std::size_t process, std::uint64_t first_block);
+
+/// Number of events between two checks of the memory.
+inline constexpr std::uint64_t kEventsOfCheck = 1024;
+
+/// Throws UsageError if reading a recording takes too much memory: `bytes` for its pages, in addition to its blocks.
+void check_memory(const CallsFile& file, std::size_t process, std::uint64_t event, std::size_t bytes);
 
 }  // namespace zerotax::replay

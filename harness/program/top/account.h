@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "top/look.h"
+#include "top/process_table.h"
 #include "top/result.h"
 
 namespace zerotax::top {

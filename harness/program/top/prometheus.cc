@@ -77,7 +77,7 @@ void Prometheus::add(const Sample& sample) {
 
 std::string Prometheus::text(std::int64_t now) const {
   Text text;
-  const std::string& key = word_of(by_);
+  const std::string key = word(by_);
   const auto each = [&](const char* name, const char* type, const char* help, const auto& value_of) {
     text.metric(name, type, help);
     for (const auto& [group, sums] : groups_) {

@@ -4,24 +4,144 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "base/statistics.h"
 #include "files/line_file.h"
 #include "files/output_file.h"
 #include "os/clock.h"
+#include "os/faults.h"
 #include "os/print.h"
+#include "os/process_info.h"
 #include "os/terminal.h"
+#include "os/utc.h"
 #include "run/interrupt.h"
-#include "top/document.h"
+#include "top/account.h"
+#include "top/process_table.h"
 #include "top/prometheus.h"
+#include "top/result.h"
 #include "top/table.h"
 #include "top/ui.h"
-#include "top/watch.h"
 
 namespace zerotax::top {
 namespace {
+
+constexpr std::uint64_t kTimedBytes = std::uint64_t{4} << 20;
+/// After one that is not counted, for it finds other memory.
+constexpr int kTimings = 5;
+
+/// A look that took so long is followed by a pause of so many times that.
+constexpr std::int64_t kPause = 1000;
+/// Within one interval, looks may take this long together.
+constexpr std::int64_t kMostNs = 2'000'000;
+/// A process that was not shown for so long is forgotten.
+constexpr std::int64_t kForgottenNs = 60'000'000'000;
+
+/// Huge pages of processes that are shown. /proc/PID/smaps_rollup walks their page tables, so that looks take turns and
+/// use a thousandth of one CPU altogether; between them, the last value stands. A machine without any costs nothing.
+class HugePages {
+ public:
+  /// Sets `huge_bytes` of the rows of processes. `mapped`: huge pages of the whole machine.
+  void fill(Sample& sample, const std::optional<std::uint64_t>& mapped);
+
+ private:
+  struct Seen {
+    Measured<std::uint64_t> bytes = NotAvailable{"not looked at yet"};
+    std::int64_t at_ns = 0;
+    std::int64_t shown_ns = 0;
+  };
+
+  std::map<std::pair<pid_t, std::uint64_t>, Seen> seen_;
+  std::int64_t next_ns_ = 0;
+};
+
+/// Intervals of this machine, each with all its processes, and what watching them cost.
+class Watch {
+ public:
+  /// The first look. Throws MachineError where there is no /proc.
+  explicit Watch(bool cgroups);
+
+  /// The interval since the last one.
+  Sample next();
+  /// Of the rows that are shown.
+  void add_huge_pages(Sample& sample) { huge_.fill(sample, huge_now_); }
+  void read_cgroups(bool cgroups) { table_.read_cgroups(cgroups); }
+
+ private:
+  ProcessTable table_;
+  Account account_;
+  HugePages huge_;
+  std::optional<std::uint64_t> huge_now_;
+  std::int64_t cpu_ns_ = 0;
+};
+
+/// The CPU time of a zero-fill fault of a small page on this machine, in nanoseconds: the median of several timings.
+Measured<double> time_fault() {
+  std::vector<double> costs;
+  for (int i = 0; i <= kTimings; ++i) {
+    const FaultSample sample = measure_fault_cost(kTimedBytes, PageKind::kBase);
+    if (i > 0 && sample.faults > 0) {
+      costs.push_back(static_cast<double>(sample.cpu_ns) / static_cast<double>(sample.faults));
+    }
+  }
+  if (costs.empty()) return NotAvailable{"no memory could be populated to time a fault"};
+  return quantile(costs, 0.5);
+}
+
+Watch::Watch(bool cgroups) : table_(cgroups), account_(time_fault()) {
+  account_.advance(table_.look());
+  cpu_ns_ = own_cpu_ns();
+}
+
+Sample Watch::next() {
+  const Look look = table_.look();
+  huge_now_ = look.machine.huge_pages_now;
+  Sample sample = *account_.advance(look);
+  sample.schema = "zerotax.top/1";
+  sample.zerotax_version = ZEROTAX_VERSION;
+  sample.time = utc_now();
+  sample.limits = table_.limits();
+  // With what was printed of the interval before.
+  const std::int64_t used = own_cpu_ns();
+  sample.own.cpu_ns = used - cpu_ns_;
+  sample.own.cpu_share = sample.interval_s > 0 ? static_cast<double>(sample.own.cpu_ns) / 1e9 / sample.interval_s : 0;
+  cpu_ns_ = used;
+  return sample;
+}
+
+void HugePages::fill(Sample& sample, const std::optional<std::uint64_t>& mapped) {
+  std::vector<std::pair<Usage*, Seen*>> order;
+  const std::int64_t now = monotonic_ns();
+  for (Usage& row : sample.rows) {
+    if (!row.pid) continue;
+    row.huge_bytes = 0;
+    if (mapped == std::optional<std::uint64_t>(0)) continue;
+    Seen& seen = seen_[{*row.pid, row.start_ticks.value_or(0)}];
+    seen.shown_ns = now;
+    order.emplace_back(&row, &seen);
+  }
+  std::erase_if(seen_, [&](const auto& entry) { return now - entry.second.shown_ns > kForgottenNs; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& one, const auto& other) { return one.second->at_ns < other.second->at_ns; });
+  if (now >= next_ns_ && !order.empty()) {
+    const std::int64_t begin = thread_cpu_ns();
+    std::int64_t used = 0;
+    for (const auto& [row, seen] : order) {
+      if (used > kMostNs) break;
+      seen->bytes = {rollup_bytes(*row->pid, "AnonHugePages"), "its memory may not be looked at: root may"};
+      seen->at_ns = now;
+      used = thread_cpu_ns() - begin;
+    }
+    next_ns_ = now + used * kPause;
+  }
+  for (const auto& [row, seen] : order) row->huge_bytes = seen->bytes;
+}
 
 constexpr std::size_t kUsualRows = 20;
 
@@ -47,7 +167,7 @@ class Files {
   /// The rows that were asked for.
   void add(const Sample& shown) {
     if (!json_ && !log_) return;
-    const std::string line = json_line(sample_json(shown));
+    const std::string line = json_line(Json(shown));
     if (json_) json_->add(line);
     if (log_) log_->add(line);
   }

@@ -46,7 +46,7 @@ std::vector<Column> columns_of(const Sample& sample, bool wide) {
   columns.push_back({"cpu", Unit::kWholePercent, 5});
   columns.push_back({"rss", Unit::kBytes, 8});
   if (processes) columns.push_back({"huge", Unit::kBytes, 8});
-  columns.push_back({processes ? "command" : word_of(sample.by)});
+  columns.push_back({processes ? "command" : word(sample.by)});
   return columns;
 }
 

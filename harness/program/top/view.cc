@@ -96,17 +96,14 @@ Enum value_of(const std::vector<std::string>& words, const std::string& word) {
 }  // namespace
 
 const std::vector<std::string>& by_words() {
-  static const std::vector<std::string> words{"process", "user", "cgroup", "command"};
+  static const std::vector<std::string> words = all_words<By>();
   return words;
 }
 
 const std::vector<std::string>& sort_words() {
-  static const std::vector<std::string> words{"faults", "zeroed", "refilled", "cpu", "rss", "pid"};
+  static const std::vector<std::string> words = all_words<Sort>();
   return words;
 }
-
-const std::string& word_of(By by) { return by_words()[static_cast<std::size_t>(by)]; }
-const std::string& word_of(Sort sort) { return sort_words()[static_cast<std::size_t>(sort)]; }
 
 By by_of(const std::string& word) { return value_of<By>(by_words(), word); }
 Sort sort_of(const std::string& word) { return value_of<Sort>(sort_words(), word); }

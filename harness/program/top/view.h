@@ -16,8 +16,6 @@ namespace zerotax::top {
 /// The words of --by and --sort, in the order of their enums.
 const std::vector<std::string>& by_words();
 const std::vector<std::string>& sort_words();
-const std::string& word_of(By by);
-const std::string& word_of(Sort sort);
 /// The value of one of these words.
 By by_of(const std::string& word);
 Sort sort_of(const std::string& word);

@@ -8,14 +8,21 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
+#include "base/one_line.h"
+#include "base/units.h"
+#include "format/control_file.h"
 #include "os/clock.h"
 #include "os/print.h"
 #include "os/process_info.h"
-#include "trace/control_folder.h"
+#include "trace/ctf_trace.h"
 
 namespace zerotax::trace {
 namespace {
@@ -46,6 +53,48 @@ UniqueFd open_if_regular(const std::string& path) {
   errno = S_ISLNK(status.st_mode) ? ELOOP : EINVAL;
   if (!S_ISREG(status.st_mode)) return {};
   return UniqueFd(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+}
+
+constexpr const char* kGivePid = "give --pid the PID of a running program (see ps)";
+
+/// The variable in the environment that the process was started with. Throws MachineError if that may not be read.
+std::optional<std::string> variable_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
+  const int failure = file ? 0 : errno;
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (failure == EACCES || failure == EPERM || file.bad()) {
+    const auto facts = process_facts(pid);
+    const bool others = ::geteuid() != 0 && facts && facts->user != ::geteuid();
+    const char* why = std::strerror(failure != 0 ? failure : EACCES);
+    throw MachineError(others ? fmt::format("process {} belongs to another user", pid)
+                              : fmt::format("the environment of process {} may not be read: {}", pid, why),
+                       others ? "run zerotax as that user or as root, or name its control folder with --control"
+                              : "name its control folder with --control");
+  }
+  const std::string wanted = std::string(recorder::kControlVariable) + "=";
+  for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {
+    if (text.compare(at, wanted.size(), wanted) == 0) return std::string(text.c_str() + at + wanted.size());
+    if (text.find('\0', at) == std::string::npos) break;
+  }
+  return std::nullopt;
+}
+
+/// How many records the trace has now, in its files and buffers.
+Measured<std::uint64_t> count_now(const std::string& folder) {
+  try {
+    CtfTrace trace(folder);
+    std::uint64_t records = 0;
+    trace.for_each([&](const CtfEvent& /*event*/) { ++records; });
+    return records;
+  } catch (const Error& error) {
+    return NotAvailable{error.what()};
+  }
+}
+
+OrNull<std::string> given(const std::string& names) {
+  OrNull<std::string> line;
+  if (!names.empty()) line = one_line(names);
+  return line;
 }
 
 }  // namespace
@@ -173,6 +222,86 @@ ControlAnswer ControlClient::ask(recorder::ControlAction action, const recorder:
   state_of(*control_).compare_exchange_strong(answered, state_word(ControlState::kIdle));
   ::flock(file_.get(), LOCK_UN);
   return answer;
+}
+
+std::uint64_t check_controllable(pid_t pid) {
+  const auto facts = process_facts(pid);
+  if (!facts) throw UsageError(fmt::format("there is no process {}", pid), kGivePid);
+  if (facts->process != pid) {
+    throw UsageError(fmt::format("{} is a thread of process {}", pid, facts->process),
+                     fmt::format("give --pid {}", facts->process));
+  }
+  if (facts->state == 'Z' || facts->state == 'X') throw UsageError(fmt::format("process {} has ended", pid), kGivePid);
+  return facts->start_ticks;
+}
+
+std::string control_path(pid_t pid, const std::string& folder) {
+  std::string found = folder;
+  if (found.empty()) {
+    if (const char* own = std::getenv(recorder::kControlVariable); own != nullptr) found = own;
+  }
+  if (found.empty()) {
+    found = variable_of(pid).value_or("");
+    if (found.empty()) {
+      throw UsageError(fmt::format("process {} cannot be controlled", pid),
+                       fmt::format("start it with {}=FOLDER, linked with the recorder or with it preloaded",
+                                   recorder::kControlVariable));
+    }
+    if (found.front() != '/') found = fmt::format("/proc/{}/cwd/{}", pid, found);
+  }
+  return fmt::format("{}/{}{}", found, recorder::kControlPrefix, pid);
+}
+
+void refuse_control_file(pid_t pid, const std::string& path, int failure) {
+  if (failure == EACCES || failure == EPERM || failure == EROFS) {
+    throw MachineError(fmt::format("you may not control process {}: '{}': {}", pid, path, std::strerror(failure)),
+                       "run zerotax as its user or as root, or ask for the right to write to that file");
+  }
+  if (failure == ENOENT || failure == ENOTDIR) {
+    throw UsageError(
+        fmt::format("process {} has no recorder that can be controlled", pid),
+        fmt::format("start it with {}=FOLDER, linked with the recorder or with it preloaded; a forked child "
+                    "has no control of its own",
+                    recorder::kControlVariable));
+  }
+  throw UsageError(fmt::format("'{}' cannot be used: {}", path, std::strerror(failure)),
+                   "name the control folder of the process with --control");
+}
+
+Control control_result(pid_t pid, const std::string& action, const ControlAnswer& answer) {
+  const std::string name = process_name(pid);
+  const bool any = !answer.folder.empty();
+  const NotAvailable nothing{"the process has recorded nothing"};
+  const auto known = [&](auto value) { return known_if(any, value, nothing.why); };
+  Control control;
+  control.action = action;
+  control.pid = pid;
+  control.name = known_if(!name.empty(), one_line(name), "the process has ended");
+  control.state = static_cast<ControlState>(answer.recording);
+  control.folder = known(one_line(answer.folder));
+  control.buffer_bytes = known(answer.buffer_bytes);
+  control.mode = known(std::string(answer.mode == 2 ? "overwrite" : "lost"));
+  control.drain = known(std::string(answer.drain == 3 ? "off" : answer.drain == 2 ? "self" : "thread"));
+  control.clock = known(std::string(answer.monotonic ? "monotonic" : "tsc"));
+  control.events = given(answer.events);
+  control.until = given(answer.until);
+  control.records = any ? count_now(answer.folder) : nothing;
+  control.lost = known(answer.lost);
+  return control;
+}
+
+std::string control_text(const Control& control) {
+  std::string text =
+      fmt::format("process {} ({}): {}", control.pid, control.name.value_or("ended"),
+                  control.state == ControlState::kTriggered ? "stopped by its event" : word(control.state));
+  if (!control.folder) return text + "\n";
+  text += fmt::format("\n  folder   {}\n  buffer   {} per thread, {}, drain {}, clock {}\n", *control.folder,
+                      format_size(*control.buffer_bytes), *control.mode, *control.drain, *control.clock);
+  text += fmt::format("  events   {}", control.events.value_or("all"));
+  if (control.until) text += fmt::format(", until {}", *control.until);
+  text += fmt::format("\n  records  {}, {} lost\n", control.records ? format_count(*control.records) : "n/a",
+                      format_count(*control.lost));
+  return text;
 }
 
 }  // namespace zerotax::trace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/fields.h"
 #include "format/control_file.h"
 #include "os/unique_fd.h"
 
@@ -52,5 +53,50 @@ class ControlClient {
   UniqueFd file_;
   recorder::ControlFile* control_ = nullptr;
 };
+
+/// When the process started (ProcessFacts::start_ticks). Throws UsageError unless it exists and could have a recorder.
+std::uint64_t check_controllable(pid_t pid);
+
+/// The path of a process's control file: in `folder`, or if that is empty in the one that ZEROTAX_TRACE_CONTROL names,
+/// in the process's environment or in ours. Throws UsageError if none does, MachineError if its environment may not be
+/// read.
+std::string control_path(pid_t pid, const std::string& folder);
+
+/// Throws what it means that the control file cannot be opened, by errno.
+[[noreturn]] void refuse_control_file(pid_t pid, const std::string& path, int failure);
+
+/// As recorder::ControlRecording.
+enum class ControlState { kOff, kOn, kTriggered };
+ENUM_WORDS(ControlState, "off", "recording", "triggered")
+
+struct Control {
+  RESULT("zerotax trace start, stop, status",
+         "What zerotax trace start, stop and status --json write: what a process is recording.");
+  static constexpr const char* kDocument = "zerotax.trace_control/1";
+  FIELD(std::string, action, "What was asked.", one_of("start|stop|status"));
+  FIELD(pid_t, pid, "PID of the process.", least(1));
+  FIELD(Measured<std::string>, name, "Short name of the process.");
+  FIELD(ControlState, state,
+        "After that: recording; triggered: the event of until has ended the trace, and its buffers are not written "
+        "yet; off.");
+  FIELD(Measured<std::string>, folder, "Folder of the process's trace, or of its last one.");
+  FIELD(Measured<std::uint64_t>, buffer_bytes, "Buffer of each thread, in bytes.", least(65536));
+  FIELD(Measured<std::string>, mode, "What a full buffer loses: the new record, or the oldest packet.",
+        one_of("lost|overwrite"));
+  FIELD(Measured<std::string>, drain,
+        "Who writes the files: a thread of the recorder, each thread itself, or nobody before the end.",
+        one_of("thread|self|off"));
+  FIELD(Measured<std::string>, clock, "Clock of the records.", one_of("tsc|monotonic"));
+  FIELD(OrNull<std::string>, events, "Types of event that are recorded; after !, types that are not; null: all.");
+  FIELD(OrNull<std::string>, until, "Type of event that ends the trace; null: none does.");
+  FIELD(Measured<std::uint64_t>, records, "Records in the trace's files and buffers when the answer came.");
+  FIELD(Measured<std::uint64_t>, lost, "Records that were not kept: lost, overwritten or not written.");
+};
+
+/// Reads the trace, to count its records.
+Control control_result(pid_t pid, const std::string& action, const ControlAnswer& answer);
+
+/// The same for the terminal.
+std::string control_text(const Control& control);
 
 }  // namespace zerotax::trace

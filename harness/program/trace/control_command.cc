@@ -14,7 +14,7 @@
 #include "os/print.h"
 #include "trace/control_client.h"
 #include "trace/document.h"
-#include "trace/event_names.h"
+#include "trace/kernel_events.h"
 #include "trace/verbs.h"
 
 namespace zerotax::trace {

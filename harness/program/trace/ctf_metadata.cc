@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "trace/ctf_types.h"
+#include "trace/ctf_trace.h"
 
 namespace zerotax::trace {
 namespace {

@@ -1,62 +1,72 @@
 #include "trace/document.h"
 
-template <>
-struct nlohmann::adl_serializer<zerotax::recorder::ControlRecording> {
-  static void to_json(zerotax::Json& json, zerotax::recorder::ControlRecording state) {
-    json = zerotax::trace::state_name(state);
-  }
-};
+#include <fmt/format.h>
+
+#include "trace/fields.h"
+#include "trace/function_calls.h"
 
 namespace zerotax::trace {
-
-NLOHMANN_JSON_SERIALIZE_ENUM(Direction,
-                             {{Direction::kSame, "same"}, {Direction::kLess, "less"}, {Direction::kMore, "more"}})
-
-void to_json(Json& json, FunctionChange change) { json = change_words(change); }
-
-ZEROTAX_FIELDS_WRITTEN(Stream, stream, tid, in_handlers, events, first_ns, last_ns, discarded)
-ZEROTAX_FIELDS_WRITTEN(Process, pid, name, folder, mode, clock, ticks_per_second, realtime_minus_monotonic_ns, streams)
-ZEROTAX_FIELDS_WRITTEN(EventCount, name, events, first_ns, last_ns)
-ZEROTAX_FIELDS_WRITTEN(Distribution, count, total_ns, mean_ns, variance_ns2, min_ns, p25_ns, median_ns, p75_ns, p95_ns,
-                       p99_ns, max_ns)
-ZEROTAX_FIELDS_WRITTEN(HistogramRow, from_ns, to_ns, count)
-ZEROTAX_FIELDS_WRITTEN(IntervalKey, from, to)
-ZEROTAX_FIELDS_WRITTEN(IntervalThread, pid, tid, from_without_to, to_without_from, time)
-ZEROTAX_FIELDS_WRITTEN(Intervals, from, to, key, all, sentence, histogram, threads)
-ZEROTAX_FIELDS_WRITTEN(Summary, folder, events, first_ns, last_ns, discarded, problems, processes, types, intervals)
-
-ZEROTAX_FIELDS_WRITTEN(Filters, functions, not_functions, objects, not_objects)
-ZEROTAX_FIELDS_WRITTEN(FunctionRow, pid, frame, calls, total_ns, self_ns, min_ns, median_ns, p90_ns, p99_ns, max_ns,
-                       mean_ns, variance_ns2, stddev_ns, left_without_exit, unfinished)
-ZEROTAX_FIELDS_WRITTEN(PathRow, pid, depth, parent, frame, calls, total_ns, self_ns, unfinished)
-ZEROTAX_FIELDS_WRITTEN(Functions, folder, filters, discarded, problems, exits_without_entry, functions, tree)
-
-ZEROTAX_FIELDS_WRITTEN(Source, folder, discarded, problems)
-ZEROTAX_FIELDS_WRITTEN(DiffFigures, calls, total_ns, self_ns, self_mean_ns, self_stddev_ns, unfinished)
-ZEROTAX_FIELDS_WRITTEN(DiffRow, function, object, before, after, calls_change, self_change_ns, noise_ns, verdict, why)
-ZEROTAX_FIELDS_WRITTEN(FunctionDiff, before, after, filters, verdict, functions)
-
-ZEROTAX_FIELDS_WRITTEN(Control, action, pid, name, state, folder, buffer_bytes, mode, drain, clock, events, until,
-                       records, lost)
-
-ZEROTAX_FIELDS_WRITTEN(KernelEventField, name, kind, bytes, count)
-ZEROTAX_FIELDS_WRITTEN(ListedEvent, name, summary, fields, left_out)
-ZEROTAX_FIELDS_WRITTEN(EventList, events, tracepoints)
-
 namespace {
 
-Json document(const char* schema, const Json& result) {
-  Json json{{"schema", schema}, {"zerotax_version", ZEROTAX_VERSION}};
-  json.update(result);
+template <typename Result>
+Json document(const Result& result) {
+  Json json{{"schema", Result::kDocument}, {"zerotax_version", ZEROTAX_VERSION}};
+  json.update(Json(result));
   return json;
+}
+
+std::string quoted(const std::string& text) { return json_line(Json(text)); }
+
+/// One object of the array, "Trace Event Format" (Chrome): times in microseconds.
+void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event, FunctionNames& names) {
+  const double us = static_cast<double>(event.monotonic_ns) * 1e-3;
+  const std::string& type = event.type->name;
+  const auto where = fmt::format(R"("ts":{:.3f},"pid":{},"tid":{})", us, event.pid, event.tid);
+  if (type == "function_exit" || type == "function_jump" || type == "function_module") return;  // seen by what they end
+  if (type == "function_entry") {
+    const auto address = ctf_field<std::uint64_t>(event, "function");
+    fmt::print(to, ",\n{{\"name\":{},\"ph\":\"B\",{}}}", quoted(names.label(process.folder, address)), where);
+    return;
+  }
+  if (type == "kernel_page_fault") {  // reported at its end
+    const double duration_us = ctf_field<double>(event, "duration_ns") * 1e-3;
+    fmt::print(to, ",\n{{\"name\":{},\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},\"args\":{}}}",
+               quoted("fault: " + ctf_field<std::string>(event, "kind")), us - duration_us, duration_us, event.pid,
+               event.tid, json_line(ctf_fields(event)));
+    return;
+  }
+  fmt::print(to, ",\n{{\"name\":{},\"ph\":\"i\",\"s\":\"t\",{},\"args\":{}}}", quoted(type), where,
+             json_line(ctf_fields(event)));
 }
 
 }  // namespace
 
-Json summary_json(const Summary& summary) { return document("zerotax.trace/1", summary); }
-Json functions_json(const Functions& functions) { return document("zerotax.functions/1", functions); }
-Json function_diff_json(const FunctionDiff& diff) { return document("zerotax.functions_diff/1", diff); }
-Json control_json(const Control& control) { return document("zerotax.trace_control/1", control); }
-Json event_list_json(const EventList& events) { return document("zerotax.trace_events/1", events); }
+Json summary_json(const Summary& summary) { return document(summary); }
+Json functions_json(const Functions& functions) { return document(functions); }
+Json function_diff_json(const FunctionDiff& diff) { return document(diff); }
+Json control_json(const Control& control) { return document(control); }
+Json event_list_json(const EventList& events) { return document(events); }
+
+void write_perfetto(CtfTrace& trace, std::FILE* to) {
+  FunctionNames names;
+  trace.for_each([&](const CtfEvent& event) { names.add(trace.processes()[event.stream->process].folder, event); });
+  fmt::print(to, R"({{"displayTimeUnit":"ns","traceEvents":[)");
+  fmt::print(to, R"({{"name":"zerotax","ph":"M","pid":0,"tid":0,"args":{{}}}})");
+  for (const CtfProcess& process : trace.processes()) {
+    fmt::print(to, ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"name\":{}}}}}",
+               process.metadata.pid, quoted(process.metadata.process_name));
+  }
+  FunctionCalls calls;
+  // A slice ends whatever ended the call: those that a jump left, too.
+  calls.on_end = [&](std::size_t process, pid_t tid, std::int64_t ns) {
+    fmt::print(to, ",\n{{\"ph\":\"E\",\"ts\":{:.3f},\"pid\":{},\"tid\":{}}}", static_cast<double>(ns) * 1e-3,
+               trace.processes()[process].metadata.pid, tid);
+  };
+  trace.for_each([&](const CtfEvent& event) {
+    calls.add(event);
+    write_event(to, trace.processes()[event.stream->process], event, names);
+  });
+  fmt::print(to, "\n]}}\n");
+}
 
 }  // namespace zerotax::trace

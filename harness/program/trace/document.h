@@ -1,6 +1,9 @@
 #pragma once
 
-#include "trace/control_result.h"
+#include <cstdio>
+
+#include "trace/control_client.h"
+#include "trace/ctf_trace.h"
 #include "trace/function_result.h"
 #include "trace/kernel_events.h"
 #include "trace/result.h"
@@ -14,5 +17,9 @@ Json functions_json(const Functions& functions);
 Json function_diff_json(const FunctionDiff& diff);
 Json control_json(const Control& control);
 Json event_list_json(const EventList& events);
+
+/// Writes a trace in Chrome's JSON format (which ui.perfetto.dev opens): each event an instant with its fields;
+/// function entries and exits as slices. As it is read: a trace is often larger than memory.
+void write_perfetto(CtfTrace& trace, std::FILE* to);
 
 }  // namespace zerotax::trace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trace/fields.h"
+
 namespace zerotax::trace {
 namespace {
 
@@ -101,6 +103,100 @@ void FunctionCalls::add(const CtfEvent& event) {
 
 void FunctionCalls::finish() {
   for (auto& [key, thread] : threads_) drop_calls(key.first, thread);
+}
+
+std::size_t CallPaths::child(std::size_t process, std::size_t parent, std::uint64_t function) {
+  const auto [found, added] = children_.try_emplace({parent, {process, function}}, paths_.size());
+  if (added) {
+    CallPath path;
+    path.parent = parent;
+    path.process = process;
+    path.function = function;
+    path.depth = parent == kRoot ? 0 : paths_[parent].depth + 1;
+    paths_.push_back(path);
+  }
+  return found->second;
+}
+
+std::vector<std::size_t> CallPaths::ordered(unsigned depth) const {
+  std::map<std::size_t, std::vector<std::size_t>> below;
+  for (std::size_t i = 0; i < paths_.size(); ++i) below[paths_[i].parent].push_back(i);
+  for (auto& [parent, paths] : below) {
+    std::stable_sort(paths.begin(), paths.end(), [&](std::size_t one, std::size_t other) {
+      const CallPath& first = paths_[one];
+      const CallPath& second = paths_[other];
+      return first.process != second.process ? first.process < second.process : first.total_ns > second.total_ns;
+    });
+  }
+  // Without recursion: a program's may be deep.
+  std::vector<std::size_t> order;
+  std::vector<std::size_t> waiting;
+  const auto wait_for = [&](std::size_t parent) {
+    const auto found = below.find(parent);
+    if (found != below.end()) waiting.insert(waiting.end(), found->second.rbegin(), found->second.rend());
+  };
+  wait_for(kRoot);
+  while (!waiting.empty()) {
+    const std::size_t path = waiting.back();
+    waiting.pop_back();
+    if (depth != 0 && paths_[path].depth >= depth) continue;
+    order.push_back(path);
+    wait_for(path);
+  }
+  return order;
+}
+
+void FunctionNames::add(const std::string& process, const CtfEvent& event) {
+  if (event.type->name != "function_module") return;
+  Module module;
+  module.begin = ctf_field<std::uint64_t>(event, "begin");
+  module.end = ctf_field<std::uint64_t>(event, "end");
+  module.bias = ctf_field<std::uint64_t>(event, "bias");
+  module.path = ctf_field<std::string>(event, "path");
+  module.build_id = ctf_field<std::vector<unsigned char>>(event, "build_id");
+  module.build_id.resize(std::min(module.build_id.size(), ctf_field<std::size_t>(event, "build_id_bytes")));
+  modules_[process].push_back(std::move(module));
+}
+
+const NamedFrame& FunctionNames::frame(const std::string& process, std::uint64_t address) {
+  const auto known = frames_.find({process, address});
+  if (known != frames_.end()) return known->second;
+  const Module* found = nullptr;
+  for (const Module& module : modules_[process]) {
+    if (address >= module.begin && address < module.end) found = &module;
+  }
+  return frames_[{process, address}] = found == nullptr
+                                           ? symbols_.frame("", {}, address)
+                                           : symbols_.frame(found->path, found->build_id, address - found->bias);
+}
+
+std::string FunctionNames::label(const std::string& process, std::uint64_t address) {
+  return frame_label(frame(process, address), true);
+}
+
+FunctionProfile::FunctionProfile(CtfTrace& trace, FunctionFilter& filter, bool with_paths) : trace_(trace) {
+  const auto name = [&](const CtfEvent& event) { names_.add(trace.processes()[event.stream->process].folder, event); };
+  std::map<FunctionCalls::Key, FunctionChoice> chosen;
+  if (!filter.empty()) {
+    // A library may be named behind the first calls of its functions.
+    trace.for_each(name);
+    calls_.choose = [&](std::size_t process, std::uint64_t function) {
+      const auto found = chosen.find({process, function});
+      if (found != chosen.end()) return found->second;
+      return chosen[{process, function}] = filter.choose(frame(process, function));
+    };
+  }
+  if (with_paths) calls_.paths = &paths_;
+  trace.for_each([&](const CtfEvent& event) {
+    if (filter.empty()) name(event);
+    calls_.add(event);
+  });
+  calls_.finish();
+  calls_.choose = nullptr;
+}
+
+const NamedFrame& FunctionProfile::frame(std::size_t process, std::uint64_t function) {
+  return names_.frame(trace_.processes()[process].folder, function);
 }
 
 }  // namespace zerotax::trace

@@ -15,13 +15,14 @@ struct FunctionChoice {
   bool shown = true;   ///< it lies in a file that is wanted
 };
 
-/// Which functions are wanted: by name with all that they call, or by the file that they are in. Names may have * and ?
-/// and [...] (fnmatch(3)). The fields are keys of results/schema/functions.schema.json.
 struct Filters {
-  std::vector<std::string> functions;      ///< these and what they call; empty: all
-  std::vector<std::string> not_functions;  ///< without these and what they call
-  std::vector<std::string> objects;        ///< in these programs and libraries; empty: all
-  std::vector<std::string> not_objects;
+  RESULT("filters",
+         "Which functions are wanted: by name with all that they call, or by the file that they are in. Names may have "
+         "* and ? and [...] (fnmatch(3)).");
+  FIELD(std::vector<std::string>, functions, "Only these functions and what they call.");
+  FIELD(std::vector<std::string>, not_functions, "Without these functions and what they call.");
+  FIELD(std::vector<std::string>, objects, "Only functions in these programs and libraries.");
+  FIELD(std::vector<std::string>, not_objects, "No functions in these programs and libraries.");
   [[nodiscard]] bool empty() const {
     return functions.empty() && not_functions.empty() && objects.empty() && not_objects.empty();
   }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/fields.h"
-#include "trace/time_sums.h"
+#include "trace/distribution.h"
 
 namespace zerotax::trace {
 
@@ -17,11 +17,9 @@ struct FunctionSide {
 };
 
 enum class FunctionChange { kAppeared, kVanished, kGrew, kShrank, kMoreCalls, kFewerCalls, kSame, kUnclear };
+ENUM_WORDS(FunctionChange, "appeared", "vanished", "grew", "shrank", "more calls", "fewer calls", "same", "unclear")
 
-/// "more calls".
-const char* change_words(FunctionChange change);
-
-/// What became of a function. The fields are keys of results/schema/functions_diff.schema.json.
+/// What became of a function: part of a DiffRow.
 struct FunctionVerdict {
   std::int64_t self_change_ns = 0;
   Measured<double> noise_ns;  ///< that the change of self time must exceed
@@ -36,6 +34,7 @@ FunctionVerdict judge_function(const FunctionSide& before, const FunctionSide& a
 
 /// Whether a program does less than before, or more. The greatest of its functions is the program's own.
 enum class Direction { kSame, kLess, kMore };
+ENUM_WORDS(Direction, "same", "less", "more")
 Direction direction_of(FunctionChange change);
 
 }  // namespace zerotax::trace

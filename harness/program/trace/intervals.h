@@ -33,27 +33,33 @@ struct IntervalChoice {
 // The fields below are keys of results/schema/trace.schema.json.
 
 struct IntervalKey {
-  std::string from;
-  std::string to;
+  RESULT("interval key");
+  FIELD(std::string, from, "Field of the first event.");
+  FIELD(std::string, to, "Field of the second event.");
 };
 
-/// A thread in which times ended.
 struct IntervalThread {
-  pid_t pid = 0;
-  pid_t tid = 0;
-  std::uint64_t from_without_to = 0;
-  Measured<std::uint64_t> to_without_from;
-  Distribution time;
+  RESULT("interval thread", "A thread in which times ended.");
+  FIELD(pid_t, pid, "PID of the process.", kAnySign);
+  FIELD(pid_t, tid, "ID of the thread.", kAnySign);
+  FIELD(std::uint64_t, from_without_to,
+        "Number of events of the first type that were followed by another of that type, or by the end of the trace.");
+  FIELD(Measured<std::uint64_t>, to_without_from,
+        "Number of events of the second type that no event of the first type preceded; n/a if any event ends a time.");
+  FIELD(Distribution, time, "Distribution in this thread.");
 };
 
 struct Intervals {
-  std::string from;
-  std::string to;
-  IntervalKey key;
-  Distribution all;
-  std::string sentence;
-  std::vector<HistogramRow> histogram;
-  std::vector<IntervalThread> threads;
+  RESULT("intervals");
+  FIELD(std::string, from, "Type of event at which a time begins.", kMayBeEmpty);
+  FIELD(std::string, to, "Type of event at which it ends.", kMayBeEmpty);
+  FIELD(IntervalKey, key,
+        "What the two events have in common: a field of the first, which equals one of the second; or thread, process, "
+        "any.");
+  FIELD(Distribution, all, "Distribution over all threads.");
+  FIELD(std::string, sentence, "The distribution in words.", form(R"(\S)"));
+  FIELD(std::vector<HistogramRow>, histogram, "How many of the times lie in each class, without a gap.");
+  FIELD(std::vector<IntervalThread>, threads, "Distribution for each thread in which such a time ended.");
 };
 
 /// The time from one type of event to another, of events with the same key: from the last FROM before a TO to that TO.

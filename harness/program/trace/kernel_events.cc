@@ -22,6 +22,14 @@ std::vector<KernelEventField> fields_of(const KernelEventType& type) {
   return fields;
 }
 
+constexpr const char* kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_*?";
+
+void check_event_name(const char* option, const std::string& name) {
+  if (!name.empty() && name.find_first_not_of(kNameCharacters) == std::string::npos) return;
+  throw UsageError(fmt::format("invalid {} '{}'", option, name),
+                   "give the name of a type of event: letters, digits and _, with * and ? to match several");
+}
+
 }  // namespace
 
 std::vector<std::string> kernel_event_names(const std::string& words) {
@@ -77,6 +85,25 @@ std::string kernel_events_text(const EventList& events) {
   }
   if (!events.tracepoints) text += wrap("tracepoints: n/a (" + events.tracepoints.why() + ")", "", "  ");
   return text;
+}
+
+std::string event_list(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    check_event_name("--event", name.starts_with('!') ? name.substr(1) : name);
+    list += (list.empty() ? "" : ",") + name;
+  }
+  return list;
+}
+
+void check_trigger(const std::string& until) {
+  if (until.empty()) return;
+  if (until.starts_with("kernel_")) {
+    throw UsageError(
+        fmt::format("--until '{}' is an event of the kernel, and only the program's own end its trace", until),
+        "name a type of event that the program records");
+  }
+  check_event_name("--until", until);
 }
 
 }  // namespace zerotax::trace

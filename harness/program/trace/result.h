@@ -13,13 +13,12 @@
 
 namespace zerotax::trace {
 
-// The fields below are the keys of results/schema/trace.schema.json, which describes them.
-
-/// A trace that was read, and how much of it is missing.
 struct Source {
-  std::string folder;
-  std::uint64_t discarded = 0;
-  std::vector<std::string> problems;
+  RESULT("source", "A trace.");
+  FIELD(std::string, folder, "The trace, as given on the command line.");
+  FIELD(std::uint64_t, discarded, "Records that were not kept; if there are any, the counts are too low.");
+  FIELD(std::vector<std::string>, problems,
+        "Parts of the files that could not be read, one line each; everything else is included.", form(R"(\S)"));
   [[nodiscard]] bool is_complete() const { return discarded == 0 && problems.empty(); }
 };
 
@@ -32,31 +31,50 @@ struct Span {
 };
 
 struct Stream : Span {
-  std::uint64_t stream = 0;
-  pid_t tid = 0;
-  bool in_handlers = false;
-  std::uint64_t discarded = 0;
+  RESULT("stream");
+  FIELD(std::uint64_t, stream, "Number of the stream file.");
+  FIELD(pid_t, tid, "ID of the thread.");
+  FIELD(bool, in_handlers, "Whether this is the stream of signal handlers that interrupted a record of the thread.");
+  MEMBER(events, "Number of events read from the thread.");
+  MEMBER(first_ns, "CLOCK_MONOTONIC at the first event, in ns.", kAnySign);
+  MEMBER(last_ns, "CLOCK_MONOTONIC at the last event, in ns.", kAnySign);
+  FIELD(std::uint64_t, discarded, "Number of its records that were not kept.");
 };
 
 struct Process {
-  pid_t pid = 0;
-  std::string name;
-  std::string folder;
-  Measured<std::string> mode;
-  Measured<std::string> clock;
-  std::uint64_t ticks_per_second = 0;
-  std::int64_t realtime_minus_monotonic_ns = 0;
-  std::vector<Stream> streams;
+  RESULT("process");
+  FIELD(pid_t, pid, "PID of the process.", least(1));
+  FIELD(std::string, name, "Short name of the process when it began.", kMayBeEmpty);
+  FIELD(std::string, folder, "Folder of its trace.");
+  FIELD(Measured<std::string>, mode, "What happened to records for which there was no room.", one_of("lost|overwrite"));
+  FIELD(Measured<std::string>, clock, "The clock that timestamps come from.", one_of("tsc|monotonic"));
+  FIELD(std::uint64_t, ticks_per_second, "Rate of that clock, as calibrated.");
+  FIELD(std::int64_t, realtime_minus_monotonic_ns, "CLOCK_REALTIME minus CLOCK_MONOTONIC when it began, in ns.",
+        kAnySign);
+  FIELD(std::vector<Stream>, streams, "Its threads.");
 };
 
 struct EventCount : Span {
-  std::string name;
+  RESULT("event count");
+  FIELD(std::string, name, "Name of the type, as defined.");
+  MEMBER(events, "Number of events read of this type.");
+  MEMBER(first_ns, "CLOCK_MONOTONIC at the first event, in ns.", kAnySign);
+  MEMBER(last_ns, "CLOCK_MONOTONIC at the last event, in ns.", kAnySign);
 };
 
 struct Summary : Source, Span {
-  std::vector<Process> processes;
-  std::vector<EventCount> types;
-  Measured<Intervals> intervals;
+  RESULT("zerotax trace", "What zerotax trace list, summary and run --json write: events that programs recorded.");
+  static constexpr const char* kDocument = "zerotax.trace/1";
+  MEMBER(folder, "The trace, as given on the command line.");
+  MEMBER(events, "Number of events read from the trace.");
+  MEMBER(first_ns, "CLOCK_MONOTONIC at the first event, in ns.", kAnySign);
+  MEMBER(last_ns, "CLOCK_MONOTONIC at the last event, in ns.", kAnySign);
+  MEMBER(discarded, "Number of records that were not kept: lost, overwritten, or not written.");
+  MEMBER(problems, "Parts of the files that could not be read, one line each; everything else is included.",
+         form(R"(\S)"));
+  FIELD(std::vector<Process>, processes, "Processes that recorded.");
+  FIELD(std::vector<EventCount>, types, "Types of event.");
+  FIELD(Measured<Intervals>, intervals, "Time from one type of event to another; n/a unless requested.");
 };
 
 /// The source of a trace that was read to its end.

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/subcommand.h"
 #include "files/new_file.h"
-#include "trace/perfetto_document.h"
+#include "trace/document.h"
 
 namespace zerotax::trace {
 

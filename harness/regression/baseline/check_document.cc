@@ -2,7 +2,7 @@
 #include "baseline/document.h"
 #include "point/point_document.h"
 #include "point/typed_point.h"
-#include "record/document.h"
+#include "record/result.h"
 #include "record/runs/document.h"
 
 namespace zerotax::baseline {

@@ -14,7 +14,7 @@
 #include "os/environment.h"
 #include "point/point_document.h"
 #include "point/typed_point.h"
-#include "record/document.h"
+#include "record/result.h"
 #include "record/runs/document.h"
 
 namespace zerotax::baseline {

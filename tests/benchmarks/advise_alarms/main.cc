@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "advise/advice.h"
-#include "advise/document.h"
+#include "advise/result.h"
 #include "cli/standalone.h"
 #include "cli/subcommand.h"
 #include "files/output_file.h"

@@ -2,12 +2,9 @@
 // build/tests/point_tests writes them again.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include "metrics_page.h"
 #include "metrics_schema.h"
+#include "schema_text.h"
 
 namespace zerotax {
 namespace {
@@ -15,22 +12,11 @@ namespace {
 constexpr const char* kSchema = ZEROTAX_SOURCE_DIR "/results/schema/point.schema.json";
 constexpr const char* kPage = ZEROTAX_SOURCE_DIR "/results/schema/metrics.md";
 
-std::string text_of(const char* path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-void expect_committed(const char* path, const std::string& text) {
-  if (std::getenv("ZEROTAX_WRITE") != nullptr) std::ofstream(path) << text;
-  EXPECT_EQ(text_of(path), text) << path << " is out of date: run ZEROTAX_WRITE=1 build/tests/point_tests";
-}
-
 TEST(MetricsDocuments, TheSchemaOfPointsIsWhatTheTableSays) {
-  expect_committed(kSchema, schema_text(with_metrics(Json::parse(text_of(kSchema)))));
+  expect_committed(kSchema, schema_text(with_metrics(Json::parse(text_of(kSchema)))), "point_tests");
 }
 
-TEST(MetricsDocuments, ThePageOfMetricsIsWhatTheTableSays) { expect_committed(kPage, metrics_page()); }
+TEST(MetricsDocuments, ThePageOfMetricsIsWhatTheTableSays) { expect_committed(kPage, metrics_page(), "point_tests"); }
 
 TEST(MetricsDocuments, AKeyThatIsNoLongerInTheTableLeavesTheSchema) {
   const Json schema = Json::parse(text_of(kSchema));

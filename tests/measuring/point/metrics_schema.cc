@@ -105,35 +105,6 @@ Json mode_schema(const Json& old, MetricPass pass) {
   return schema;
 }
 
-/// Everything in one line, with spaces behind commas and colons.
-std::string line_of(const Json& json) {
-  if (!json.is_structured()) return json.dump();
-  std::string line;
-  for (const auto& [key, value] : json.items()) {
-    if (!line.empty()) line += ", ";
-    line += (json.is_object() ? Json(key).dump() + ": " : "") + line_of(value);
-  }
-  return json.is_object() ? "{" + line + "}" : "[" + line + "]";
-}
-
-void write_text(const Json& json, std::size_t indent, std::size_t used, std::string& text) {
-  constexpr std::size_t kColumns = 118;
-  const std::string line = line_of(json);
-  if (!json.is_structured() || used + line.size() <= kColumns) {
-    text += line;
-    return;
-  }
-  text += json.is_object() ? "{" : "[";
-  bool first = true;
-  for (const auto& [key, value] : json.items()) {
-    const std::string begin = std::string(indent + 2, ' ') + (json.is_object() ? Json(key).dump() + ": " : "");
-    text += (first ? "\n" : ",\n") + begin;
-    write_text(value, indent + 2, begin.size() + 1, text);
-    first = false;
-  }
-  text += "\n" + std::string(indent, ' ') + (json.is_object() ? "}" : "]");
-}
-
 }  // namespace
 
 Json with_metrics(const Json& schema) {
@@ -146,12 +117,6 @@ Json with_metrics(const Json& schema) {
     items = mode_schema(items, pass);
   }
   return written;
-}
-
-std::string schema_text(const Json& json) {
-  std::string text;
-  write_text(json, 0, 0, text);
-  return text + "\n";
 }
 
 }  // namespace zerotax

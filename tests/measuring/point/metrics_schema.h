@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "base/json.h"
 
 namespace zerotax {
@@ -9,8 +7,5 @@ namespace zerotax {
 /// results/schema/point.schema.json with every metric as the table has it: its properties and their order, types, words
 /// and descriptions, and which are required. The rest of `schema` stays unchanged.
 Json with_metrics(const Json& schema);
-
-/// JSON as the schemas are written: what fits in a line stands in one.
-std::string schema_text(const Json& json);
 
 }  // namespace zerotax

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "advise/advice.h"
-#include "advise/document.h"
+#include "advise/result.h"
 #include "round_trips.h"
 #include "simulated_program.h"
 

@@ -5,9 +5,9 @@
 
 #include "observe/kernel_symbols.h"
 #include "profile/categories.h"
-#include "profile/document.h"
-#include "profile/seen.h"
+#include "profile/result.h"
 #include "profile/table.h"
+#include "profile/unseen.h"
 
 namespace zerotax::profile {
 namespace {

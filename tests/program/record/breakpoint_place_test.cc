@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "record/outside/forwarding.h"
-
 namespace zerotax::record {
 namespace {
 

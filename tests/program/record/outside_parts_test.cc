@@ -7,8 +7,6 @@
 #include "os/page.h"
 #include "os/processor.h"
 #include "record/outside/cpu_samples.h"
-#include "record/outside/functions.h"
-#include "record/outside/kernel.h"
 #include "record/outside/memory_access.h"
 #include "record/outside/result.h"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "record/document.h"
+#include "record/result.h"
 #include "small_pages.h"
 
 namespace zerotax::record {

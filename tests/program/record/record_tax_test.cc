@@ -93,7 +93,7 @@ std::uint64_t row_ns(const Tax& tax, Cause cause) {
   for (const TaxRow& row : tax.rows) {
     if (row.cause == cause) return row.cpu_ns.value_or(0);
   }
-  ADD_FAILURE() << cause_name(cause);
+  ADD_FAILURE() << word(cause);
   return 0;
 }
 
@@ -221,7 +221,7 @@ TEST(RecordTax, TooFewSamplesAreNoVerdict) {
   const Tax tax = sampled_tax(0, 0, 700, "too few samples: 3");
   EXPECT_TRUE(says_no_verdict(tax)) << tax.advice;
   EXPECT_FALSE(tax.share_of_cpu || tax.zeroing_cpu_ns || tax.kernel_cpu_ns || is_worth_advice(tax));
-  for (const TaxRow& row : tax.rows) EXPECT_FALSE(row.cpu_ns || row.share_of_cpu) << cause_name(row.cause);
+  for (const TaxRow& row : tax.rows) EXPECT_FALSE(row.cpu_ns || row.share_of_cpu) << word(row.cause);
 }
 
 TEST(RecordTax, AnIntervalOnBothSidesOfOnePercentIsNoVerdict) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "replay/document.h"
+#include "replay/result.h"
 
 namespace zerotax::replay {
 namespace {

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "recorder_testing.h"
 #include "trace/ctf_repair.h"
+#include "trace/document.h"
 #include "trace/fields.h"
-#include "trace/perfetto_document.h"
 
 /// An event named like a recorder's event, with fields of other kinds.
 ZEROTAX_EVENT(function_entry, (char, function, 16), (double, stack))

@@ -73,9 +73,9 @@ TEST(FunctionVerdict, OnlyWhatIsMoreIsAFinding) {
 }
 
 TEST(FunctionVerdict, HasTheWordsOfItsChange) {
-  EXPECT_STREQ(change_words(FunctionChange::kAppeared), "appeared");
-  EXPECT_STREQ(change_words(FunctionChange::kFewerCalls), "fewer calls");
-  EXPECT_STREQ(change_words(FunctionChange::kUnclear), "unclear");
+  EXPECT_STREQ(word(FunctionChange::kAppeared), "appeared");
+  EXPECT_STREQ(word(FunctionChange::kFewerCalls), "fewer calls");
+  EXPECT_STREQ(word(FunctionChange::kUnclear), "unclear");
 }
 
 }  // namespace

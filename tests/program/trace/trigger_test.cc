@@ -1,9 +1,8 @@
-#include "trace/trigger.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "trace/event_names.h"
+#include "trace/kernel_events.h"
+#include "trace/triggered_run.h"
 
 namespace zerotax::trace {
 namespace {

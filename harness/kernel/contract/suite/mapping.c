@@ -140,7 +140,7 @@ const struct promise kMapPromises[] = {
     {"mmap-noreserve", "A mapping without reserved memory (MAP_NORESERVE) reads as zeros.",
      "glibc: new_heap; mimalloc: unix_mmap", unreserved},
     {"mmap-shared", "A fresh shared anonymous mapping reads as zeros.",
-     "zerotax: harness/program/record/preload/live_blocks.cc", shared},
+     "zerotax: harness/program/record/preload/block_table.h", shared},
     {"mmap-droppable", "Droppable memory reads as zeros at first, loses whole pages only, and a child gets none of it.",
      "glibc: getrandom.c, the state of the vDSO's getrandom (Linux 6.11); Go: vgetrandom_linux.go", droppable},
     {"mmap-reserved", "Memory that was reserved with PROT_NONE reads as zeros once it may be written.",

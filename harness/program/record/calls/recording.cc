@@ -25,10 +25,10 @@
 #include "os/page.h"
 #include "os/process_info.h"
 #include "os/regular_file.h"
-#include "record/calls/document.h"
+#include "record/arena.h"
 #include "record/calls/format.h"
+#include "record/calls/result.h"
 #include "record/kernel_part.h"
-#include "record/slot_check.h"
 
 namespace zerotax::record {
 namespace {
@@ -300,7 +300,7 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
   all.limited = limited_;
   all.recorded = counts_of(record);
   for (const Process& process : processes_) all.processes.push_back(row_of(process, record, started_ns));
-  write_part(kAboutCalls, 0, json_text(calls_about_json(all)));
+  write_part(kAboutCalls, 0, json_text(Json(all)));
   if (failure_ != 0) {
     throw MachineError(fmt::format("cannot write {}: {}", path_, std::strerror(failure_)),
                        "free some space, or give --calls another path");

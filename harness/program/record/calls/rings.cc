@@ -4,8 +4,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "record/arena.h"
 #include "record/calls/recording.h"
-#include "record/slot_check.h"
 
 // Empties the rings of recorded processes.
 

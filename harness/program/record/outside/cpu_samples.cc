@@ -1,12 +1,83 @@
 #include "record/outside/cpu_samples.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/statistics.h"
 #include "observe/fill.h"
 #include "os/processor.h"
 #include "record/kernel_part.h"
-#include "record/outside/functions.h"
 
 namespace zerotax::record {
+namespace {
+
+enum class Match { kWhole, kBegin, kPart };
+
+struct FillingFunction {
+  const char* name;
+  Match match;
+  Filling filling;
+};
+
+/// Those that take no byte store zeros only. Sources: glibc and musl (string/), Go (runtime/memclr_amd64.s,
+/// duff_amd64.s), HotSpot (utilities/copy.hpp), mimalloc (include/mimalloc/internal.h), jemalloc (src/ehooks.c), Rust
+/// (compiler_builtins::mem). V8 clears by the C library's memset and calloc.
+constexpr FillingFunction kFilling[] = {
+    {"explicit_bzero", Match::kPart, Filling::kZeros},
+    {"bzero", Match::kPart, Filling::kZeros},
+    {"runtime.memclr", Match::kBegin, Filling::kZeros},
+    {"runtime.duffzero", Match::kBegin, Filling::kZeros},
+    {"Copy::zero_to_", Match::kPart, Filling::kZeros},
+    {"Copy::pd_zero_to_", Match::kPart, Filling::kZeros},
+    {"Copy::fill_to_memory_atomic", Match::kPart, Filling::kByValue},
+    {"zero_blocks", Match::kWhole, Filling::kZeros},
+    {"_mi_memzero", Match::kBegin, Filling::kZeros},
+    {"mi_mem_zero", Match::kBegin, Filling::kZeros},
+    {"ehooks_zero", Match::kPart, Filling::kZeros},
+    {"ehooks_default_zero_impl", Match::kPart, Filling::kZeros},
+    {"wmemset", Match::kPart, Filling::kNone},
+    {"memset", Match::kPart, Filling::kByValue},
+};
+
+constexpr const char* kForCaller[] = {"memset", "bzero",   "memcpy", "memmove",  "mempcpy", "stpcpy",
+                                      "strcpy", "strncpy", "memclr", "duffzero", "duffcopy"};
+
+/// The C library's and Go's functions that ask the kernel.
+constexpr const char* kAsking[] = {"munmap",
+                                   "__munmap",
+                                   "madvise",
+                                   "__madvise",
+                                   "brk",
+                                   "__brk",
+                                   "sbrk",
+                                   "__sbrk",
+                                   "mremap",
+                                   "__mremap",
+                                   "runtime.munmap",
+                                   "runtime.sysMunmap",
+                                   "runtime.sysMunmap.abi0",
+                                   "runtime.madvise",
+                                   "runtime.madvise.abi0"};
+
+constexpr const char* kFreeing[] = {"free",        "cfree",   "__free",         "__cfree",      "__realloc",
+                                    "__libc_free", "realloc", "__libc_realloc", "reallocarray", "sdallocx",
+                                    "dallocx",     "rallocx", "mi_free",        "je_free",      "tc_free"};
+/// Those that purge without being asked.
+constexpr const char* kAllocators[] = {"libjemalloc", "libmimalloc", "libtcmalloc", "libscudo", "libtbbmalloc"};
+
+constexpr const char* kFaulting[] = {"exc_page_fault", "handle_mm_fault", "do_user_addr_fault", "do_mem_abort"};
+constexpr const char* kClearing[] = {"clear_page",      "clear_huge_page",     "clear_subpage",
+                                     "folio_zero_user", "clear_user_highpage", "kernel_init_pages"};
+constexpr const char* kReturning[] = {"sys_munmap", "sys_madvise", "sys_brk", "sys_mremap", "sys_process_madvise"};
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+template <typename Names>
+bool names_one(const std::string& function, const Names& names) {
+  return std::any_of(std::begin(names), std::end(names), [&](const char* name) { return contains(function, name); });
+}
+
+}  // namespace
 
 std::optional<SampledTime> sampled_time(std::uint64_t hits, std::uint64_t trials, std::uint64_t ns) {
   if (trials == 0) return std::nullopt;
@@ -35,6 +106,46 @@ bool CpuSamples::add(const PerfEvent& event, const Stack& stack) {
   }
   zeros += filling == Filling::kZeros ? 1 : 0;
   return filling == Filling::kZeros;
+}
+
+Filling filling_of(const std::string& function) {
+  for (const auto& [name, match, filling] : kFilling) {
+    const bool is = match == Match::kWhole   ? function == name
+                    : match == Match::kBegin ? function.starts_with(name)
+                                             : contains(function, name);
+    if (is) return filling;
+  }
+  return Filling::kNone;
+}
+
+bool works_for_caller(const std::string& function) {
+  return filling_of(function) != Filling::kNone || names_one(function, kForCaller) ||
+         std::find(std::begin(kAsking), std::end(kAsking), function) != std::end(kAsking);
+}
+
+ReturnedIn returned_in(const Stack& stack) {
+  bool purges = false;
+  for (const Frame& frame : stack) {
+    const std::string& function = frame.function;
+    if (std::find(std::begin(kFreeing), std::end(kFreeing), function) != std::end(kFreeing) ||
+        function.starts_with("operator delete") || function.starts_with("__rust_dealloc")) {
+      return ReturnedIn::kFree;
+    }
+    purges = purges || function.starts_with("runtime.") || names_one(frame.module, kAllocators);
+  }
+  return purges ? ReturnedIn::kPurge : ReturnedIn::kProgram;
+}
+
+KernelWork kernel_work(const Stack& stack) {
+  KernelWork work = KernelWork::kOther;
+  for (std::size_t i = stack.size(); i-- > 0 && stack[i].module == "kernel";) {
+    const std::string& function = stack[i].function;
+    if (names_one(function, kFaulting)) return work == KernelWork::kClearing ? work : KernelWork::kFault;
+    if (names_one(function, kReturning)) return KernelWork::kReturning;
+    if (names_one(function, kClearing)) work = KernelWork::kClearing;
+  }
+  // A page that a system call wants for the kernel itself is no fault.
+  return KernelWork::kOther;
 }
 
 }  // namespace zerotax::record

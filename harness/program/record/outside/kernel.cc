@@ -1,5 +1,3 @@
-#include "record/outside/kernel.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "base/statistics.h"
 #include "os/page.h"
+#include "record/outside/result.h"
 
 namespace zerotax::record {
 namespace {

@@ -1,7 +1,9 @@
 // Loads and stores of arm64, as in the Arm Architecture Reference Manual, chapter C4.1.
+#include <linux/perf_event.h>
 
 #include <cstring>
 
+#include "os/processor.h"
 #include "record/outside/memory_access.h"
 
 namespace zerotax::record {
@@ -44,6 +46,18 @@ Access access_of(std::string_view code, const Registers& /*registers*/, std::uin
     default:
       return of_one_register(word);
   }
+}
+
+/// x1, x2 and the link register. Go's convention has its arguments in the same ones.
+std::uint64_t argument_register_mask() { return 1U << kSecondArgument | 1U << kThirdArgument | 1U << kLinkRegister; }
+
+std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reader) {
+  if (reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return std::nullopt;
+  ArgumentRegisters found;
+  found.second = found.go_second = reader.take<std::uint64_t>();
+  found.third = reader.take<std::uint64_t>();
+  found.back = reader.take<std::uint64_t>();
+  return found;
 }
 
 }  // namespace zerotax::record

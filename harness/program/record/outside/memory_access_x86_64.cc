@@ -1,6 +1,8 @@
 // Instructions of x86-64 with an operand in memory, as in the Intel SDM, volume 2. An instruction that both reads and
 // writes its operand takes a write fault. An instruction with two operands in memory is known only if the registers
 // tell them apart.
+#include <asm/perf_regs.h>
+#include <linux/perf_event.h>
 
 #include <algorithm>
 #include <array>
@@ -133,6 +135,22 @@ Access access_of(std::string_view code, const Registers& registers, std::uint64_
   if (map == 1) return two_byte(prefixes, at[0], at[1]);
   if (map == 2) return in_map_2(prefixes, at[0], at[1]);
   return map == 3 ? in_map_3(at[0], at[1]) : Access::kUnknown;
+}
+
+std::uint64_t argument_register_mask() {
+  return 1U << PERF_REG_X86_AX | 1U << PERF_REG_X86_BX | 1U << PERF_REG_X86_DX | 1U << PERF_REG_X86_SI;
+}
+
+std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reader) {
+  if (reader.take<std::uint64_t>() == PERF_SAMPLE_REGS_ABI_NONE) return std::nullopt;
+  ArgumentRegisters found;
+  reader.skip(8);  // rax
+  found.go_second = reader.take<std::uint64_t>();
+  found.third = reader.take<std::uint64_t>();
+  found.second = reader.take<std::uint64_t>();
+  if (reader.take<std::uint64_t>() < sizeof(std::uint64_t)) return std::nullopt;  // no stack
+  found.back = reader.take<std::uint64_t>();
+  return found;
 }
 
 }  // namespace zerotax::record

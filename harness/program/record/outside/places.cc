@@ -4,7 +4,7 @@
 
 #include "observe/foreign_program.h"
 #include "os/processor.h"
-#include "record/outside/functions.h"
+#include "record/outside/cpu_samples.h"
 
 namespace zerotax::record {
 namespace {

@@ -18,8 +18,6 @@
 #include "os/process_info.h"
 #include "os/regular_file.h"
 #include "record/evidence.h"
-#include "record/outside/kernel.h"
-#include "record/outside/sites.h"
 #include "record/remedies.h"
 #include "record/tax.h"
 

@@ -1,10 +1,9 @@
-#include "record/outside/sites.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/statistics.h"
 #include "record/outside/cpu_samples.h"
+#include "record/outside/result.h"
 
 namespace zerotax::record {
 namespace {

@@ -22,9 +22,8 @@
 #include "os/perf_event.h"
 #include "os/process_info.h"
 #include "os/processor.h"
-#include "record/outside/argument_registers.h"
 #include "record/outside/breakpoint_place.h"
-#include "record/outside/forwarding.h"
+#include "record/outside/memory_access.h"
 
 namespace zerotax::record {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/outside/table.h"
+#include "base/table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,11 +7,11 @@
 
 #include "base/names.h"
 #include "base/one_line.h"
-#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "observe/symbols.h"
 #include "record/kernel_part.h"
+#include "record/outside/result.h"
 
 namespace zerotax::record {
 namespace {
@@ -25,7 +25,7 @@ std::string time_text(std::uint64_t ns) { return format_ns(as_double(ns)); }
 std::string bytes_text(const Count& bytes) { return bytes ? format_size(*bytes) : "n/a"; }
 
 /// " (1 KiB to 2 KiB)"; empty where both read the same.
-std::string between(const IntervalBytes& interval) {
+std::string between(const LowHigh& interval) {
   if (!interval) return "";
   const std::string least = format_size((*interval)[0]);
   const std::string most = format_size((*interval)[1]);
@@ -90,7 +90,7 @@ std::string fault_sites(const Record& record) {
       others.refilled_bytes += site.refilled_bytes;
       continue;
     }
-    const IntervalBytes& interval = site.sampled.kernel_interval_bytes;
+    const LowHigh& interval = site.sampled.kernel_interval_bytes;
     table.add(
         {rough(site.sampled.kernel_zeroed_bytes), rough(site.refilled_bytes), share(site.sampled.kernel_zeroed_bytes),
          interval

@@ -13,10 +13,9 @@
 #include "os/foreground.h"
 #include "os/page_counts.h"
 #include "record/outside/cpu_samples.h"
-#include "record/outside/fault_places.h"
 #include "record/outside/holdings_watch.h"
+#include "record/outside/memory_places.h"
 #include "record/outside/places.h"
-#include "record/outside/return_places.h"
 #include "record/outside/scope.h"
 #include "record/outside/store_sizes.h"
 

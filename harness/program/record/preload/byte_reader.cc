@@ -1,4 +1,4 @@
-#include "record/preload/byte_reader.h"
+#include "record/preload/frame_rules.h"
 
 // Source of LEB128: DWARF 5, section 7.6.
 

@@ -1,5 +1,3 @@
-#include "record/preload/call_ring.h"
-
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -9,6 +7,7 @@
 #include <ctime>
 
 #include "os/clock.h"
+#include "record/preload/calls.h"
 #include "record/preload/process.h"
 #include "record/preload/shared_memory.h"
 #include "record/preload/state.h"

@@ -2,7 +2,6 @@
 
 #include "os/page.h"
 #include "record/preload/block_table.h"
-#include "record/preload/call_ring.h"
 #include "record/preload/examine.h"
 #include "record/preload/holdings.h"
 #include "record/preload/own_stack.h"
@@ -111,15 +110,8 @@ void noted_free(void* block) {
 /// In `real`; but for memset and the rest, which are nobody's calls of the allocator.
 void stand_before_allocator() {
   next = real;
-  real.malloc = noted_malloc;
-  real.calloc = noted_calloc;
-  real.realloc = noted_realloc;
-  real.posix_memalign = noted_posix_memalign;
-  real.aligned_alloc = noted_aligned_alloc;
-  real.memalign = noted_memalign;
-  real.valloc = noted_valloc;
-  real.pvalloc = noted_pvalloc;
-  real.free = noted_free;
+#define ZEROTAX_NOTE(Result, name, symbol, parameters, arguments) real.name = noted_##name;
+  ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_NOTE)
 }
 
 }  // namespace

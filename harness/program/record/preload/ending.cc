@@ -12,12 +12,12 @@
 #include "record/preload/calls.h"
 #include "record/preload/holdings.h"
 #include "record/preload/instructions.h"
+#include "record/preload/modules.h"
 #include "record/preload/nesting.h"
 #include "record/preload/process.h"
 #include "record/preload/redirect.h"
 #include "record/preload/returns.h"
 #include "record/preload/state.h"
-#include "record/preload/symbols.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 

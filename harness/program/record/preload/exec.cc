@@ -14,8 +14,8 @@
 #include "record/preload/calls.h"
 #include "record/preload/ending.h"
 #include "record/preload/holdings.h"
+#include "record/preload/modules.h"
 #include "record/preload/process.h"
-#include "record/preload/symbols.h"
 #include "record/preload/text.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]

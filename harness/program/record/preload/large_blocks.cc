@@ -4,6 +4,7 @@
 
 #include "record/preload/examine.h"
 #include "record/preload/holdings.h"
+#include "record/preload/live_blocks.h"
 #include "record/preload/live_heap.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
@@ -129,5 +130,7 @@ void settle_live_blocks() {
   live_blocks.for_each(look, &zero);
   process->holdings.live_zero_page_bytes = zero;
 }
+
+constinit BlockTable<LiveBlock> live_blocks;
 
 }  // namespace zerotax::record

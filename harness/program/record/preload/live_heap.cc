@@ -1,8 +1,8 @@
 #include "record/preload/live_heap.h"
 
+#include "record/preload/modules.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
-#include "record/preload/symbols.h"
 
 namespace zerotax::record {
 
@@ -135,15 +135,8 @@ void count_live_heap() {
   const auto stand_before = [&](auto& function, auto* ours) {
     if (is_own(function)) function = ours;
   };
-  stand_before(real.malloc, live_malloc);
-  stand_before(real.calloc, live_calloc);
-  stand_before(real.realloc, live_realloc);
-  stand_before(real.posix_memalign, live_posix_memalign);
-  stand_before(real.aligned_alloc, live_aligned_alloc);
-  stand_before(real.memalign, live_memalign);
-  stand_before(real.valloc, live_valloc);
-  stand_before(real.pvalloc, live_pvalloc);
-  stand_before(real.free, live_free);
+#define ZEROTAX_STAND_BEFORE(Result, name, symbol, parameters, arguments) stand_before(real.name, live_##name);
+  ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_STAND_BEFORE)
   live_heap_counted = true;
 }
 

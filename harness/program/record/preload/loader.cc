@@ -12,10 +12,10 @@
 
 #include "base/size.h"
 #include "record/preload/examine.h"
+#include "record/preload/modules.h"
 #include "record/preload/own_memory.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
-#include "record/preload/symbols.h"
 
 namespace zerotax::record {
 namespace {

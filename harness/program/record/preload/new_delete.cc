@@ -1,7 +1,5 @@
 // C++'s operator new and delete. Those of the C++ library call malloc and free, which are counted as such: they are
 // passed on. An allocator with operators of its own is counted here.
-#include "record/preload/new_delete.h"
-
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -10,8 +8,9 @@
 #include "record/preload/calls.h"
 #include "record/preload/counted.h"
 #include "record/preload/live_heap.h"
+#include "record/preload/modules.h"
+#include "record/preload/process.h"
 #include "record/preload/real.h"
-#include "record/preload/symbols.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
 

@@ -2,7 +2,7 @@
 // it reads every page of every block (calloc.c, __malloc_replaced), 240 times the CPU time of the program alone. Its
 // loader leaves out, without a word, a library that has both __libc_start_main and stdin, as another C library's
 // (ldso/dynlink.c, load_library). So we have them, of a version that no program asks glibc for, and working.
-#include "record/preload/symbols.h"
+#include "record/preload/modules.h"
 
 extern "C" {
 extern char _IO_2_1_stdin_;  // NOLINT(bugprone-reserved-identifier)

@@ -27,13 +27,10 @@
 #include "record/preload/live_blocks.h"
 #include "record/preload/live_heap.h"
 #include "record/preload/modules.h"
-#include "record/preload/new_delete.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/real.h"
 #include "record/preload/returns.h"
 #include "record/preload/shared_memory.h"
-#include "record/preload/stores.h"
-#include "record/preload/symbols.h"
 #include "record/preload/text.h"
 
 #ifndef MADV_POPULATE_WRITE

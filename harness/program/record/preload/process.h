@@ -7,6 +7,9 @@
 #include "record/preload/arena.h"
 #include "record/preload/state.h"
 
+#pragma once
+#pragma once
+
 namespace zerotax::record {
 
 /// A page that the kernel clears in every child of fork, however it was forked (MADV_WIPEONFORK, Linux 4.14): the child
@@ -55,5 +58,13 @@ bool is_sharer();
 
 /// Sets a bit of `gaps`.
 void note_gap(Gap gap);
+
+/// Where C++'s operators are not the allocator's own, all objects loaded so far call them directly from now on: what
+/// they ask of malloc is counted there, and a detour for each would cost more than the count itself.
+void leave_out_operators();
+
+/// Makes the C library's own calls of memset and its kin, which no preloaded function comes before, ours: in its slots,
+/// or, where it calls by address, in the function itself. Returns false if there are none that can be found.
+bool hook_libc_stores();
 
 }  // namespace zerotax::record

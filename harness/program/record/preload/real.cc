@@ -6,7 +6,7 @@
 #include "record/preload/calls.h"
 #include "record/preload/instructions.h"
 #include "record/preload/live_heap.h"
-#include "record/preload/symbols.h"
+#include "record/preload/modules.h"
 
 namespace zerotax::record {
 namespace {
@@ -47,35 +47,12 @@ void* first_realloc(void* block, std::size_t bytes) {
   return real.realloc(block, bytes);
 }
 
-int first_posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
-  resolve_real();
-  return real.posix_memalign(block, alignment, bytes);
-}
-
-void* first_aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  resolve_real();
-  return real.aligned_alloc(alignment, bytes);
-}
-
-void* first_memalign(std::size_t alignment, std::size_t bytes) {
-  resolve_real();
-  return real.memalign(alignment, bytes);
-}
-
-void* first_valloc(std::size_t bytes) {
-  resolve_real();
-  return real.valloc(bytes);
-}
-
-void* first_pvalloc(std::size_t bytes) {
-  resolve_real();
-  return real.pvalloc(bytes);
-}
-
-void first_free(void* block) {
-  resolve_real();
-  real.free(block);
-}
+#define ZEROTAX_FIRST(Result, name, symbol, parameters, arguments) \
+  Result first_##name parameters {                                 \
+    resolve_real();                                                \
+    return real.name arguments;                                    \
+  }
+ZEROTAX_LATER_FUNCTIONS(ZEROTAX_FIRST)
 
 /// Needs nothing: it is called before anything can be looked up, while the dynamic linker still relocates.
 void* first_memset(void* target, int value, std::size_t bytes) {
@@ -89,6 +66,8 @@ void* first_memset_checked(void* target, int value, std::size_t bytes, std::size
 }
 
 void first_bzero(void* target, std::size_t bytes) { first_memset(target, 0, bytes); }
+
+void first_explicit_bzero(void* target, std::size_t bytes) { first_memset(target, 0, bytes); }
 
 void first_explicit_bzero_checked(void* target, std::size_t bytes, std::size_t room) {
   first_memset_checked(target, 0, bytes, room);
@@ -106,14 +85,8 @@ AddressRange allocator_code{};
 AddressRange nesting_code{};
 Real plain_real{};
 
-constinit Real real{first_malloc,         first_calloc,
-                    first_realloc,        first_posix_memalign,
-                    first_aligned_alloc,  first_memalign,
-                    first_valloc,         first_pvalloc,
-                    first_free,           first_memset,
-                    first_memset_checked, first_bzero,
-                    first_bzero,          first_explicit_bzero_checked,
-                    first_wmemset,        nullptr};
+#define ZEROTAX_STAND_IN(Result, name, symbol, parameters, arguments) first_##name,
+constinit Real real{ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_STAND_IN) ZEROTAX_STORE_FUNCTIONS(ZEROTAX_STAND_IN) nullptr};
 
 bool is_in_early(const void* block) {
   const auto* at = static_cast<const unsigned char*>(block);
@@ -138,21 +111,9 @@ void resolve_real() {
     }
   };
   Real found = real;
-  find("malloc", found.malloc);
-  find("calloc", found.calloc);
-  find("realloc", found.realloc);
-  find("posix_memalign", found.posix_memalign);
-  find("aligned_alloc", found.aligned_alloc);
-  find("memalign", found.memalign);
-  find("valloc", found.valloc);
-  find("pvalloc", found.pvalloc);
-  find("free", found.free);
-  find("memset", found.memset);
-  find("__memset_chk", found.memset_checked);
-  find("bzero", found.bzero);
-  find("explicit_bzero", found.explicit_bzero);
-  find("__explicit_bzero_chk", found.explicit_bzero_checked);
-  find("wmemset", found.wmemset);
+#define ZEROTAX_FIND(Result, name, symbol, parameters, arguments) find(symbol, found.name);
+  ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_FIND)
+  ZEROTAX_STORE_FUNCTIONS(ZEROTAX_FIND)
   // From here on objects can be found.
   find("_dl_find_object", real.find_object);
   found.find_object = real.find_object;
@@ -172,3 +133,10 @@ void resolve_real() {
 }
 
 }  // namespace zerotax::record
+
+// glibc's _dl_find_object, which our files call by name. It is found at run time. In a child, our preload may meet the
+// loader of another C library, which would refuse to start a program without it.
+extern "C" [[gnu::visibility("hidden")]] int _dl_find_object(void* address, dl_find_object* result) noexcept {
+  const auto find = zerotax::record::real.find_object;
+  return find != nullptr ? find(address, result) : -1;
+}

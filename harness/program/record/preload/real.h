@@ -9,25 +9,37 @@
 
 namespace zerotax::record {
 
+// The functions that come after ours: result, name, symbol, parameters, and the arguments that pass them on. The
+// dynamic linker may call the first three while it looks symbols up.
+#define ZEROTAX_EARLY_FUNCTIONS(X)                                                 \
+  X(void*, malloc, "malloc", (std::size_t bytes), (bytes))                         \
+  X(void*, calloc, "calloc", (std::size_t count, std::size_t size), (count, size)) \
+  X(void*, realloc, "realloc", (void* old, std::size_t bytes), (old, bytes))
+#define ZEROTAX_LATER_FUNCTIONS(X)                                                                         \
+  X(int, posix_memalign, "posix_memalign", (void** block, std::size_t alignment, std::size_t bytes),       \
+    (block, alignment, bytes))                                                                             \
+  X(void*, aligned_alloc, "aligned_alloc", (std::size_t alignment, std::size_t bytes), (alignment, bytes)) \
+  X(void*, memalign, "memalign", (std::size_t alignment, std::size_t bytes), (alignment, bytes))           \
+  X(void*, valloc, "valloc", (std::size_t bytes), (bytes))                                                 \
+  X(void*, pvalloc, "pvalloc", (std::size_t bytes), (bytes))                                               \
+  X(void, free, "free", (void* block), (block))
+#define ZEROTAX_ALLOCATOR_FUNCTIONS(X) ZEROTAX_EARLY_FUNCTIONS(X) ZEROTAX_LATER_FUNCTIONS(X)
+#define ZEROTAX_STORE_FUNCTIONS(X)                                                                               \
+  X(void*, memset, "memset", (void* target, int value, std::size_t bytes), )                                     \
+  X(void*, memset_checked, "__memset_chk", (void* target, int value, std::size_t bytes, std::size_t room), )     \
+  X(void, bzero, "bzero", (void* target, std::size_t bytes), )                                                   \
+  X(void, explicit_bzero, "explicit_bzero", (void* target, std::size_t bytes), )                                 \
+  X(void, explicit_bzero_checked, "__explicit_bzero_chk", (void* target, std::size_t bytes, std::size_t room), ) \
+  X(wchar_t*, wmemset, "wmemset", (wchar_t * target, wchar_t value, std::size_t count), )
+
 /// The functions that come after ours. Until they are looked up they stand for themselves: the first call looks all of
 /// them up, and what that asks for comes from a small arena that is never given back (glibc 2.34 and later ask for
 /// nothing).
 struct Real {
-  void* (*malloc)(std::size_t);
-  void* (*calloc)(std::size_t, std::size_t);
-  void* (*realloc)(void*, std::size_t);
-  int (*posix_memalign)(void**, std::size_t, std::size_t);
-  void* (*aligned_alloc)(std::size_t, std::size_t);
-  void* (*memalign)(std::size_t, std::size_t);
-  void* (*valloc)(std::size_t);
-  void* (*pvalloc)(std::size_t);
-  void (*free)(void*);
-  void* (*memset)(void*, int, std::size_t);
-  void* (*memset_checked)(void*, int, std::size_t, std::size_t);
-  void (*bzero)(void*, std::size_t);
-  void (*explicit_bzero)(void*, std::size_t);
-  void (*explicit_bzero_checked)(void*, std::size_t, std::size_t);
-  wchar_t* (*wmemset)(wchar_t*, wchar_t, std::size_t);
+#define ZEROTAX_MEMBER(Result, name, symbol, parameters, arguments) Result(*name) parameters;
+  ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_MEMBER)
+  ZEROTAX_STORE_FUNCTIONS(ZEROTAX_MEMBER)
+#undef ZEROTAX_MEMBER
   int (*find_object)(void*, dl_find_object*);  ///< nullptr before glibc 2.35
 };
 extern Real real;

@@ -9,7 +9,6 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <optional>
 #include <string_view>
 
 #include "base/size.h"
@@ -19,13 +18,13 @@
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
 #include "record/preload/instructions.h"
+#include "record/preload/modules.h"
 #include "record/preload/nesting.h"
-#include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/redirect.h"
+#include "record/preload/return.h"
 #include "record/preload/site.h"
-#include "record/preload/symbols.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
@@ -50,148 +49,6 @@ struct Originals {
 };
 Originals original{};
 const std::uintptr_t* heap_end = nullptr;  ///< glibc's __curbrk
-
-/// Counts a system call that may change mappings. False if it is not the program's or its allocator's: then what it
-/// returns is attributed to nobody.
-bool count_mapping_call(ThreadState& thread) {
-  if (process == nullptr || thread.now.inside == Inside::kOwn) return false;
-  const bool known = guard.alive != 0 && thread.block != nullptr;
-  if (!known && !((thread.armed != nullptr || thread.block == nullptr) && prepare(thread))) return false;
-  ++thread.block->mapping_calls;
-  return true;
-}
-
-/// A call of a function that changes mappings, made by the allocator within a call of it, by the program, or by a
-/// signal handler that interrupted either.
-class Watched {
- public:
-  explicit Watched(CalledFrom from) : thread(state) {
-    if (process == nullptr) return;
-    if (thread.armed == nullptr && thread.block != nullptr) arrival_.emplace(thread, from, nesting_code);
-    counts = count_mapping_call(thread);
-  }
-
-  ThreadState& thread;
-  bool counts = false;
-
- private:
-  std::optional<Arrival> arrival_;
-};
-
-/// Where the thread is: a call that is over leaves its mark behind.
-Inside place_of(const ThreadState& thread) { return thread.armed != nullptr ? Inside::kProgram : thread.now.inside; }
-
-ReturnCause cause_of(const ThreadState& thread, const void* caller) {
-  switch (place_of(thread)) {
-    case Inside::kFree:
-      return kByFree;
-    case Inside::kRealloc:
-      return kByRealloc;
-    case Inside::kCalloc:
-    case Inside::kOther:
-      return kByAllocation;
-    case Inside::kProgram:
-    case Inside::kOwn:
-      break;
-  }
-  return is_of_allocator(caller) ? kByPurge : kByProgram;
-}
-
-void add_to_call(ThreadState& thread, Mechanism mechanism, std::uint64_t bytes) {
-  begin_events(thread);
-  thread.call.returned[mechanism] += bytes;
-}
-
-/// What a system call returns to the kernel, if it succeeds. A heap can be trimmed page by page, ten thousand times a
-/// second: after a hundred small returns of a thread, one in each 32 is looked at, and stands for 32. It is chosen at
-/// random: a program has loops of 32, too.
-class Return {
- public:
-  Return(ThreadState& thread, AddressRange range, Mechanism mechanism, const void* caller)
-      : thread_(thread), range_(range), mechanism_(mechanism), cause_(cause_of(thread, caller)) {
-    if (range.bytes() < kLargeBytes) weight_ = range.bytes() != 0 ? weight_of_small(range.bytes()) : 0;
-    if (weight_ == 0) return;
-    on_own_stack([&] { look(); });
-  }
-
-  void done(bool succeeded) {
-    if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) forget_file_pages(range_);
-    if (succeeded && found_.bytes != 0) on_own_stack([&] { note(); });
-  }
-
- private:
-  void look() {
-    const OwnWork own;
-    const Clocks began = now();
-    found_ = zeroed_in(range_);
-    if (weight_ > 1) note_small();
-    process->holdings.returned_zero_bytes += weight_ * found_.zero;
-    if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
-    began_ = now();
-    note_own(began, began_);
-  }
-  void note() {
-    const OwnWork own;
-    const Clocks ended = now();
-    ReturnRow& row = thread_.block->returned[cause_][mechanism_];
-    row.calls += weight_;
-    row.bytes += weight_ * found_.bytes;
-    row.cpu_ns += weight_ * static_cast<std::uint64_t>(ended.cpu_ns - began_.cpu_ns);
-    if (weight_ > 1) thread_.block->sampled_returns += weight_;
-    have_returned(weight_ * found_.bytes, weight_ * found_.huge);
-    if (cause_ <= kByAllocation) {
-      // One that stands for others does not belong to this call alone.
-      if (weight_ == 1) add_to_call(thread_, mechanism_, found_.bytes);
-    } else if (found_.bytes >= kLargeBytes) {
-      CallFigures figures{};
-      figures.returned[mechanism_] = found_.bytes;
-      note_site(cause_ == kByPurge ? SiteKind::kPurge : SiteKind::kProgram, 0, figures);
-    }
-    if (found_.bytes >= kLargeBytes) measure_faults(found_.bytes, found_.huge * 2 > found_.bytes);
-    note_own(ended, now());
-  }
-
-  static constexpr std::uint32_t kAllOf = 128;  ///< small returns of a thread, all of which are looked at
-
-  struct Clocks {
-    std::int64_t ns;
-    std::int64_t cpu_ns;
-  };
-  static Clocks now() { return {monotonic_ns(), thread_cpu_ns()}; }
-  [[nodiscard]] std::uint64_t weight_of_small(std::uint64_t bytes) const {
-    if (thread_.small_returns < kAllOf) return ++thread_.small_returns, 1;
-    SmallReturns& small = thread_.block->small_returns;
-    if (small.widest_bytes < bytes) small.widest_bytes = bytes;
-    const std::uint32_t place = (thread_.small_returns++ - kAllOf) % kSmallGroup;
-    if (place == 0) thread_.chosen_return = static_cast<std::uint32_t>(random_of(thread_) % kSmallGroup);
-    if (place == thread_.chosen_return) return kSmallGroup;
-    small.unlooked_bytes += bytes;
-    return 0;
-  }
-  /// Of each two in turn the difference is a sign of how much those that were not looked at may differ.
-  void note_small() {
-    SmallReturns& small = thread_.block->small_returns;
-    small.bytes += found_.bytes;
-    const std::uint64_t pages = found_.bytes / page_bytes();
-    const bool second = (thread_.small_returns - kAllOf - 1) / kSmallGroup % 2 != 0;
-    const std::uint64_t apart =
-        pages > thread_.last_small_pages ? pages - thread_.last_small_pages : thread_.last_small_pages - pages;
-    if (second) small.square_pages += apart * apart;
-    thread_.last_small_pages = pages;
-  }
-  void note_own(Clocks from, Clocks to) {
-    thread_.block->own_ns += static_cast<std::uint64_t>(to.ns - from.ns);
-    thread_.block->own_cpu_ns += static_cast<std::uint64_t>(to.cpu_ns - from.cpu_ns);
-  }
-
-  ThreadState& thread_;
-  AddressRange range_;
-  Mechanism mechanism_;
-  ReturnCause cause_;
-  std::uint64_t weight_ = 1;  ///< how many returns this one stands for; 0: it is not looked at
-  Pagemap::Anonymous found_;
-  Clocks began_{};
-};
 
 /// A small block needed more memory: whoever gets much of it is met here often. The first 32 of a thread, then one in
 /// 8, chosen at random.

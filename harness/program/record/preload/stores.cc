@@ -1,7 +1,5 @@
 // memset and its kin, as preloaded functions: each store of zeros counts for the allocator, if one of its functions is
 // running on this thread, or for the program: by hand, if it clears the block that it has just got, else as cleared.
-#include "record/preload/stores.h"
-
 #include <cstring>
 #include <cwchar>
 #include <iterator>

@@ -1,6 +1,6 @@
-#include "record/runs/metrics.h"
-
 #include <fmt/format.h>
+
+#include "record/runs/result.h"
 
 namespace zerotax::record::runs {
 

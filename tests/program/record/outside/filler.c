@@ -11,19 +11,18 @@
 
 enum { ALIGNMENTS = 64, SHORT = 160, GUARD = 64, LONGEST = 70000, PAUSE_EVERY = 500 };
 
-static const char* const variants[] = {
-    "",
-    "-ERMS",
-    "Prefer_ERMS",
-    "-AVX512F",
-    "-AVX512F,-ERMS",
-    "-AVX512VL",
-    "-AVX512F,-AVX512VL",
-    "-AVX512F,-AVX512VL,-ERMS",
-    "-AVX512F,-AVX512VL,-RTM",
-    "-AVX512F,-AVX512VL,-RTM,-ERMS",
-    "-AVX512F,-AVX512VL,-AVX2",
-    "-AVX512F,-AVX512VL,-AVX2,-ERMS"};
+static const char* const variants[] = {"",
+                                       "-ERMS",
+                                       "Prefer_ERMS",
+                                       "-AVX512F",
+                                       "-AVX512F,-ERMS",
+                                       "-AVX512VL",
+                                       "-AVX512F,-AVX512VL",
+                                       "-AVX512F,-AVX512VL,-ERMS",
+                                       "-AVX512F,-AVX512VL,-RTM",
+                                       "-AVX512F,-AVX512VL,-RTM,-ERMS",
+                                       "-AVX512F,-AVX512VL,-AVX2",
+                                       "-AVX512F,-AVX512VL,-AVX2,-ERMS"};
 static const int lengths[] = {255, 256, 257, 511, 513, 1023, 2049, 4096, 10001, LONGEST};
 
 static unsigned char memory[GUARD + ALIGNMENTS + LONGEST + GUARD];
@@ -34,7 +33,9 @@ static void expect(const unsigned char* from, const unsigned char* to, unsigned 
 }
 
 /* Calls memset: with -fno-builtin, the compiler does not replace the call by stores of its own. */
-__attribute__((noinline)) static void fill_here(unsigned char* block, int byte, size_t bytes) { memset(block, byte, bytes); }
+__attribute__((noinline)) static void fill_here(unsigned char* block, int byte, size_t bytes) {
+  memset(block, byte, bytes);
+}
 
 static void check(unsigned char* block, int byte, size_t bytes) {
   /* Fills everything with another byte, also the registers that a faulty memset would store. */

@@ -1,16 +1,16 @@
-/* Populates memory of known size: refills WAY ROUNDS. It prints how many minor faults the kernel counted for it before and
- * after. With a third word it says "ready" and waits for a line first, and waits for one in the end.
- * map: 16 MiB that it keeps, then a mapping of 1 MiB, filled and unmapped, ROUNDS times. malloc: the same by malloc.
- * forks: ROUNDS children, each of which fills 1 MiB and ends. threads: ROUNDS threads, likewise, one after the other.
- * zeros: memset of zeros over 1 MiB that it keeps, ROUNDS times. read: 1 MiB of /dev/zero is read into a new mapping.
- * unmap, free, advise, shrink, cut: 1 MiB is populated and returned by munmap, free, madvise, brk or mremap, ROUNDS times, some
- * 100 times a second. storm: 1 MiB is mapped and unmapped, ROUNDS times.
- * exec: becomes itself with "map". sleep: does nothing for ROUNDS ms. grow: ROUNDS MiB that it keeps. chain: 4 MiB that it
- * keeps, and becomes itself, ROUNDS times. last: "map" in a thread that runs when the first one has ended. daemon: "map" in a
- * process that runs when this one has ended. vfork: "map" in a child of vfork, which has this one's memory. collapse: 8 MiB
- * of small pages, but for each 512th, become huge pages. large: 8 MiB that are advised to be in huge pages. hugetlb: 8 MiB of
- * hugetlbfs. look: ROUNDS MiB that are read and never written, slowly. shared, memfd, shm, sysv: ROUNDS MiB of shared memory.
- * given: a child of fork returns ROUNDS MiB of its parent's memory, waits, and fills it again. populate: ROUNDS MiB that a
+/* Populates memory of known size: refills WAY ROUNDS. It prints how many minor faults the kernel counted for it before
+ * and after. With a third word it says "ready" and waits for a line first, and waits for one in the end. map: 16 MiB
+ * that it keeps, then a mapping of 1 MiB, filled and unmapped, ROUNDS times. malloc: the same by malloc. forks: ROUNDS
+ * children, each of which fills 1 MiB and ends. threads: ROUNDS threads, likewise, one after the other. zeros: memset
+ * of zeros over 1 MiB that it keeps, ROUNDS times. read: 1 MiB of /dev/zero is read into a new mapping. unmap, free,
+ * advise, shrink, cut: 1 MiB is populated and returned by munmap, free, madvise, brk or mremap, ROUNDS times, some 100
+ * times a second. storm: 1 MiB is mapped and unmapped, ROUNDS times. exec: becomes itself with "map". sleep: does
+ * nothing for ROUNDS ms. grow: ROUNDS MiB that it keeps. chain: 4 MiB that it keeps, and becomes itself, ROUNDS times.
+ * last: "map" in a thread that runs when the first one has ended. daemon: "map" in a process that runs when this one
+ * has ended. vfork: "map" in a child of vfork, which has this one's memory. collapse: 8 MiB of small pages, but for
+ * each 512th, become huge pages. large: 8 MiB that are advised to be in huge pages. hugetlb: 8 MiB of hugetlbfs. look:
+ * ROUNDS MiB that are read and never written, slowly. shared, memfd, shm, sysv: ROUNDS MiB of shared memory. given: a
+ * child of fork returns ROUNDS MiB of its parent's memory, waits, and fills it again. populate: ROUNDS MiB that a
  * system call populates in a child, which ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>

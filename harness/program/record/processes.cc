@@ -1,0 +1,298 @@
+#include "record/processes.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "os/page.h"
+#include "record/metrics.h"
+
+namespace zerotax::record {
+namespace {
+
+constexpr std::uint64_t kUncertain = std::uint64_t{8} << 20;  // of statm before Linux 6.17
+constexpr std::uint64_t kUncertainPart = 20;
+constexpr const char* kUnseenReturns =
+    "memory went back to the kernel by a way that was not seen (system calls of the program's own)";
+constexpr const char* kTooManyFaults =
+    "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
+    "C library): too many page faults populated nothing that was seen";
+constexpr std::int64_t kEndOfTime_ns = std::numeric_limits<std::int64_t>::max();
+constexpr const char* kWithoutFaults =
+    "pages came without a page fault of its own (userfaultfd by system calls of its own, another process that wrote "
+    "to it): they may have been copied, or zeroed";
+constexpr std::uint64_t kFewFaults = 512;
+
+/// Page faults by the kernel's own count since the process is watched, beside those that populated known memory.
+struct Faults {
+  std::uint64_t other = 0;       ///< faults that populated no known memory
+  std::uint64_t in_pieces = 0;   ///< at most, bytes that came in pieces larger than a page, beside its huge pages
+  std::uint64_t missing = 0;     ///< pages of known memory that were neither copied nor populated by a fault
+  std::uint64_t explicable = 0;  ///< the most of `other` that has a reason: reads before writes, files, forks
+};
+
+Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std::optional<std::uint64_t> huge) {
+  const std::uint64_t own_huge = holdings.huge_bytes + holdings.returned_huge_bytes;
+  const std::uint64_t populated = less(holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes +
+                                           holdings.returned_bytes + holdings.returned_copies,
+                                       holdings.at_open_bytes + holdings.copied_in_bytes);
+  const std::uint64_t taken =
+      less(holdings.minor_faults + sharers_faults, holdings.faults_at_open + holdings.own_faults);
+  const std::uint64_t known = faults_of(populated, std::min(populated, own_huge), holdings);
+  Faults faults;
+  faults.in_pieces = less(huge.value_or(0), own_huge);
+  const std::uint64_t by_single_faults = less(known, faults.in_pieces / page_bytes());
+  faults.other = less(taken, by_single_faults);
+  // A copy of a page that was read from a disk took a major fault.
+  faults.missing = less(by_single_faults, taken + (holdings.copied_bytes + holdings.returned_copies) / page_bytes());
+  const std::uint64_t twice = populated + 2 * (holdings.file_bytes + holdings.file_mapped_bytes);
+  const std::uint64_t once = holdings.at_end_zero_bytes + holdings.returned_zero_bytes + holdings.forked_bytes +
+                             holdings.at_start_bytes + holdings.shared_bytes;
+  faults.explicable = (twice + once) / page_bytes() + kFewFaults;
+  return faults;
+}
+
+/// Its books are closed, but not all may be in them: memory shared with others, which the kernel zeroes without it ever
+/// being the process's own, and what it returned by system calls of its own. Once it held, or had returned, more than
+/// in the end. The other page faults that it had are the most of both.
+void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t sharers_faults, std::uint64_t seen_bytes,
+                  std::optional<std::uint64_t> huge) {
+  const Faults faults = faults_beside(holdings, sharers_faults, huge);
+  const std::uint64_t copies = holdings.copied_bytes + holdings.returned_copies;
+  const std::uint64_t most = page_bytes() * faults.other + faults.in_pieces +
+                             std::min<std::uint64_t>(copies, holdings.private_shared_bytes) +
+                             less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
+  part.slack = huge ? std::optional(most) : std::nullopt;
+  // The bytes that small calls returned are an estimate.
+  const Interval estimated = returned_interval(part.small_returns);
+  const std::uint64_t without_faults = std::min(page_bytes() * faults.missing, part.zeroed);
+  if (huge && faults.missing > kFewFaults + estimated.below / page_bytes()) {
+    part.why_not = kWithoutFaults;
+    part.zeroed -= without_faults;
+    part.refilled = less(part.refilled, without_faults);
+    part.unseen = without_faults;
+    part.slack = without_faults;
+    return;
+  }
+  const std::uint64_t in_the_end = holdings.at_end_bytes + holdings.swapped_bytes + holdings.hugetlb_bytes +
+                                   holdings.returned_bytes + holdings.returned_copies;
+  const std::uint64_t missing = less(seen_bytes, in_the_end);
+  if (missing > kUncertain + seen_bytes / kUncertainPart) {
+    part.why_not = kUnseenReturns;
+    part.zeroed += missing;
+    part.faults = std::min(part.faults + missing / page_bytes(), part.minor_faults);
+    part.unlimited = !huge;
+    part.unseen = less(most, missing);
+    part.slack = part.unseen;
+    return;
+  }
+  if (faults.other > faults.explicable + estimated.above / page_bytes()) {
+    part.why_not = kTooManyFaults;
+    part.unlimited = !huge;
+    part.unseen = most;
+  } else if (holdings.shared_bytes >= kLargeBytes) {
+    part.unseen = std::min<std::uint64_t>(holdings.shared_bytes, huge ? most : ~std::uint64_t{0});
+    if (part.unseen != 0) part.why_not = kSharedUnknown;
+  }
+}
+
+}  // namespace
+
+SeenRun::SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch)
+    : arena_(arena), watch_(watch), processes_(arena.processes()), run_(run) {
+  for (const ProcessSlot* slot : processes_) sharers_[slot] = sharers_of(*slot);
+  for (const ProcessSlot* slot : processes_) kernel_[slot] = kernel_of(*slot);
+}
+
+std::optional<SharerUse> SeenRun::shared_use(pid_t pid, std::int64_t since_ns, std::int64_t until_ns) const {
+  std::optional<SharerUse> use;
+  for (const ExecEntry* entry : arena_.entries()) {
+    const bool in_time = entry->at_ns >= since_ns && entry->at_ns <= until_ns;
+    if (entry->pid == pid && entry->failed == 0 && in_time && (entry->ended != 0 || entry->shared.cpu_ns != 0))
+      use = entry->shared;
+  }
+  return use;
+}
+
+/// Takes the kernel's counts for processes that ended without a report. This requires that the kernel counted exactly
+/// that many children that recorded nothing and became no other program.
+SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
+  const Holdings& holdings = slot.holdings;
+  Sharers sharers;
+  sharers.faults = holdings.sharers_faults;
+  sharers.cpu_ns = holdings.sharers_cpu_ns;
+  const std::uint64_t missing = less(holdings.sharers_begun, holdings.sharers_ended);
+  if (missing == 0) return sharers;
+  if (watch_ == nullptr || !watch_->exact()) {
+    sharers.bytes_known = sharers.faults_known = false;
+    return sharers;
+  }
+  // Sharers may start further sharers.
+  std::set<pid_t> family{pid(slot)};
+  std::uint64_t became = 0;
+  for (const ProcessCounts& each : watch_->processes()) {
+    if (!family.contains(each.parent) || each.began_ns < slot.started_ns) continue;
+    const bool recorded = std::any_of(processes_.begin(), processes_.end(),
+                                      [&](const ProcessSlot* other) { return counts(*other) == &each; });
+    const bool reported = shared_use(each.pid, each.began_ns, kEndOfTime_ns).has_value();
+    if (reported || (!recorded && each.execs.empty())) family.insert(each.pid);
+    if (reported) continue;
+    if (!each.execs.empty()) {
+      ++became;
+    } else if (!recorded) {
+      sharers.unreported.push_back(&each);
+    }
+  }
+  // A vfork that failed has no child.
+  const bool ambiguous = sharers.unreported.size() + became > missing;
+  sharers.faults_known = became == 0 && !ambiguous;
+  sharers.bytes_known = !ambiguous;
+  for (const ProcessCounts* each : sharers.unreported) {
+    if (!each->ended || !each->minor_faults) sharers.faults_known = false;
+    if (!each->ended || each->ended_ns > slot.ended_ns) sharers.bytes_known = false;
+  }
+  for (const ProcessCounts* each : sharers.unreported) {
+    if (!sharers.faults_known) break;
+    sharers.faults += *each->minor_faults;
+    sharers.cpu_ns += each->cpu_ns;
+  }
+  if (ambiguous) sharers.unreported.clear();
+  return sharers;
+}
+
+/// Bytes that a process held when its recording was opened. If they are unknown, it held at most the pages of its
+/// faults.
+std::uint64_t SeenRun::at_open_bytes(const ProcessSlot& slot) {
+  if (slot.forked != 0) return 0;
+  const Holdings& holdings = slot.holdings;
+  return (slot.gaps & kNoHoldings) != 0 ? page_bytes() * holdings.faults_at_open : holdings.at_open_bytes;
+}
+
+/// The same process as the program that it was before.
+const ProcessSlot* SeenRun::before(const ProcessSlot& slot) const {
+  const ProcessSlot* found = nullptr;
+  for (const ProcessSlot* each : processes_) {
+    const bool earlier = each->pid == slot.pid && each->started_ns < slot.started_ns && each->ended == 0;
+    if (earlier && (found == nullptr || each->started_ns > found->started_ns)) found = each;
+  }
+  return slot.forked != 0 ? nullptr : found;
+}
+
+/// And as the one that it was next.
+const ProcessSlot* SeenRun::after(const ProcessSlot& slot) const {
+  const ProcessSlot* found = nullptr;
+  for (const ProcessSlot* each : processes_) {
+    const bool later = each->pid == slot.pid && each->started_ns > slot.started_ns && each->forked == 0;
+    if (later && (found == nullptr || each->started_ns < found->started_ns)) found = each;
+  }
+  return found;
+}
+
+/// Minor faults of its process as other programs.
+std::uint64_t SeenRun::faults_before(const ProcessSlot& slot) const {
+  const ProcessSlot* const program = before(slot);
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr) {
+    const auto since = program != nullptr ? program->started_ns : counted->began_ns;
+    const auto execs = std::count_if(counted->execs.begin(), counted->execs.end(),
+                                     [&](std::int64_t ns) { return ns > since && ns <= slot.started_ns; });
+    // One of them recorded nothing.
+    if (execs > 1) return slot.holdings.faults_at_open;
+  }
+  if (program == nullptr && slot.forked == 0) {
+    const auto use = shared_use(slot.pid, counted != nullptr ? counted->began_ns : 0, slot.started_ns);
+    return use ? use->faults : 0;
+  }
+  if (program == nullptr) return 0;
+  return program->holdings.closed != 0 ? program->holdings.minor_faults : slot.holdings.faults_at_open;
+}
+
+/// Whether its process was no other program after it.
+bool SeenRun::is_last(const ProcessSlot& slot) const {
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr && !counted->execs.empty() && counted->execs.back() > slot.started_ns) return false;
+  return after(slot) == nullptr;
+}
+
+/// Minor faults of its process until it ended, or became another program; nothing if they are not known.
+std::optional<std::uint64_t> SeenRun::faults_by_the_end(const ProcessSlot& slot) const {
+  if (slot.holdings.closed != 0) return slot.holdings.minor_faults;
+  if (const ProcessSlot* const next = after(slot)) return next->holdings.faults_at_open;
+  if (!is_last(slot)) return std::nullopt;
+  const ProcessCounts* const counted = counts(slot);
+  if (slot.pid == run_.pid && run_.minor_faults) return run_.minor_faults;
+  return counted != nullptr && watch_->exact() && !counted->rights_changed ? counted->minor_faults : std::nullopt;
+}
+
+KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
+  const Sharers& shared = sharers(slot);
+  KernelPart part = kernel_part(slot, shared.faults);
+  const Holdings& holdings = slot.holdings;
+  const std::uint64_t not_its_own = faults_before(slot) + holdings.own_faults;
+  const ProcessLook look = watch_ != nullptr ? watch_->last_look(slot).value_or(ProcessLook{}) : ProcessLook{};
+  const auto huge = watch_ != nullptr ? watch_->huge_bytes() : std::nullopt;
+  if (part.why_not.empty()) {
+    part.minor_faults = less(holdings.minor_faults + shared.faults, not_its_own);
+    part.faults = std::min(part.faults, part.minor_faults);
+    bound_closed(part, holdings, shared.faults, look.populated_bytes, huge);
+    if (!shared.faults_known) {
+      part.faults_known = false;
+      part.why_no_faults = kUnseenSharers;
+      part.faults = faults_of(part.zeroed, part.huge, holdings);
+    }
+    if (!shared.bytes_known) {
+      part.why_not = kUnseenSharers;
+      part.unlimited = true;
+    }
+    return part;
+  }
+  std::uint64_t populated = std::max<std::uint64_t>(holdings.peak_bytes, holdings.returned_bytes);
+  part.peak = holdings.peak_bytes;
+  std::uint64_t faults = std::max(holdings.faults_at_open, holdings.minor_faults);
+  if (holdings.closed != 0) {
+    populated = std::max(populated, holdings.at_end_bytes + holdings.swapped_bytes + holdings.returned_bytes);
+    part.peak = std::max(part.peak, holdings.at_end_bytes);
+  }
+  populated = std::max(populated, look.populated_bytes);
+  part.peak = std::max(part.peak, look.held_bytes);
+  faults = std::max(faults, look.minor_faults);
+  // An ordinary user's counts lack the faults in the kernel.
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr && is_last(slot)) faults = std::max(faults, counted->minor_faults.value_or(0));
+  // Without a look at the process, it is unknown which of its pages were zeroed and which were copied from files.
+  const bool looked = look.populated_bytes != 0 || holdings.closed != 0;
+  const std::uint64_t copied = std::max<std::uint64_t>(look.copied_bytes, holdings.copied_bytes);
+  part.zeroed = looked ? less(populated, holdings.at_open_bytes + copied)
+                       : less(holdings.returned_bytes, holdings.returned_copies);
+  part.refilled = std::min(part.zeroed, less(populated, part.peak));
+  part.returned = holdings.returned_bytes;
+  const auto by_the_end = faults_by_the_end(slot);
+  part.faults_known = by_the_end.has_value();
+  const std::uint64_t all = by_the_end.value_or(faults);
+  part.minor_faults = less(all + shared.faults, not_its_own);
+  part.faults = std::min(part.zeroed / page_bytes(), part.minor_faults);
+  // More than its faults can have populated page by page is of huge pages.
+  if (part.faults_known) part.huge = less(part.zeroed, page_bytes() * part.minor_faults);
+  const std::uint64_t since = page_bytes() * less(all + shared.faults, holdings.faults_at_open + holdings.own_faults);
+  part.faults_known = part.faults_known && shared.faults_known;
+  part.unlimited = !part.faults_known || !huge;
+  if (!part.unlimited) {
+    part.unseen = less(since + *huge + holdings.hugetlb_mapped_bytes + at_open_bytes(slot), part.zeroed);
+  }
+  return part;
+}
+
+std::uint64_t SeenRun::cpu_ns(const ProcessSlot& slot, const Tally& sum) const {
+  const std::uint64_t shared_ns = sharers(slot).cpu_ns;
+  std::uint64_t ns = process_cpu_ns(slot, sum, shared_ns);
+  if (slot.holdings.closed != 0 || watch_ == nullptr) return ns;
+  const auto before = static_cast<std::uint64_t>(slot.cpu_at_start_ns);
+  const ProcessCounts* const counted = counts(slot);
+  if (counted != nullptr && is_last(slot)) ns = std::max(ns, less(counted->cpu_ns, before) + shared_ns);
+  if (const auto look = watch_->last_look(slot)) {
+    ns = std::max(ns, less(static_cast<std::uint64_t>(look->cpu_ns), before) + shared_ns);
+  }
+  return ns;
+}
+
+}  // namespace zerotax::record

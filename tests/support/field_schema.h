@@ -1,0 +1,188 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+#include "base/fields.h"
+#include "schema_text.h"
+
+namespace zerotax {
+
+template <typename T>
+inline constexpr bool kOptional = false;
+template <typename T>
+inline constexpr bool kOptional<std::optional<T>> = true;
+
+/// The JSON schema of a struct that describes its fields (base/fields.h). Structs inside it become $defs, by their
+/// titles.
+///
+/// A number is at least 0, and a string not empty, unless a limit says otherwise. Every key is required but those of a
+/// std::optional and of kLater, and no other is allowed.
+class FieldSchema {
+ public:
+  template <typename T>
+  static Json of(const std::string& id) {
+    FieldSchema schema;
+    Json json{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"$id", id}};
+    json.update(schema.object<T>());
+    if (!schema.definitions_.empty()) json["$defs"] = schema.definitions_;
+    return json;
+  }
+
+ private:
+  template <typename T>
+  struct Type {
+    static Json schema(FieldSchema& all) {
+      if constexpr (std::is_same_v<T, Json>) {
+        return Json::object();
+      } else if constexpr (std::is_same_v<T, bool>) {
+        return {{"type", "boolean"}};
+      } else if constexpr (HasWords<T>) {
+        const auto words = words_of(T{});
+        return {{"enum", std::vector<std::string>(words.begin(), words.end())}};
+      } else if constexpr (std::is_arithmetic_v<T>) {
+        return {{"type", std::is_integral_v<T> ? "integer" : "number"}, {"minimum", 0}};
+      } else if constexpr (std::is_same_v<T, std::string>) {
+        return {{"type", "string"}, {"minLength", 1}};
+      } else if constexpr (HasFields<T>) {
+        return all.definition<T>();
+      } else {
+        return Json::parse(T::kSchema);  // a type that writes itself
+      }
+    }
+  };
+  template <typename T>
+  struct Type<std::optional<T>> : Type<T> {};
+  template <typename T>
+  struct Type<OrNull<T>> {
+    static Json schema(FieldSchema& all) { return {{"anyOf", {Type<T>::schema(all), {{"type", "null"}}}}}; }
+  };
+  template <typename T>
+  struct Type<Measured<T>> {
+    static Json schema(FieldSchema& all) {
+      return {{"anyOf", {Type<T>::schema(all), {{"$ref", "point.schema.json#/$defs/na"}}}}};
+    }
+  };
+  template <typename T>
+  struct Type<std::vector<T>> {
+    static Json schema(FieldSchema& all) { return {{"type", "array"}, {"items", Type<T>::schema(all)}}; }
+  };
+  template <typename T, std::size_t size>
+  struct Type<std::array<T, size>> {
+    static Json schema(FieldSchema& all) {
+      return {{"type", "array"}, {"minItems", size}, {"maxItems", size}, {"items", Type<T>::schema(all)}};
+    }
+  };
+  template <typename T>
+  struct Type<std::map<std::string, T>> {
+    static Json schema(FieldSchema& all) {
+      return {{"type", "object"}, {"additionalProperties", Type<T>::schema(all)}};
+    }
+  };
+  template <typename T>
+  Json definition() {
+    std::string name = T::kTitle;
+    for (char& each : name) each = each == ' ' ? '_' : each;
+    const auto [known, is_new] = types_.emplace(name, &typeid(T));
+    if (*known->second != typeid(T)) throw std::logic_error("two structs have the title " + name);
+    if (is_new) {
+      definitions_[name] = Json();  // its place, before those that it uses
+      definitions_[name] = object<T>();
+    }
+    return {{"$ref", "#/$defs/" + name}};
+  }
+
+  template <typename T>
+  Json object() {
+    Json properties = Json::object();
+    Json required = Json::array();
+    if constexpr (requires { T::kDocument; }) {
+      properties = {
+          {"schema", {{"description", "Name and version of this format."}, {"enum", {T::kDocument}}}},
+          {"zerotax_version",
+           {{"description", "Version of zerotax that wrote this file."}, {"type", "string"}, {"minLength", 1}}}};
+      required = {"schema", "zerotax_version"};
+    }
+    T value{};
+    visit_fields<T>(value, [&](const char* key, auto& field, const char* description, auto... limits) {
+      using Field = std::remove_reference_t<decltype(field)>;
+      Json property{{"description", description}};
+      property.update(Type<Field>::schema(*this));
+      const std::array<Limit, sizeof...(limits)> all{limits...};
+      bool is_required = !kOptional<Field>;
+      for (const Limit& limit : all) {
+        if (limit.key == kLater.key)
+          is_required = false;
+        else
+          apply(limit, property);
+      }
+      properties[key] = property;
+      if (is_required) required.push_back(key);
+    });
+    Json schema{{"title", T::kTitle}};
+    if (*T::kDescription != 0) schema["description"] = T::kDescription;
+    schema.update({{"type", "object"}, {"additionalProperties", false}});
+    if constexpr (requires { T::kMore; }) schema.update(Json::parse(T::kMore));
+    schema["required"] = required;
+    schema["properties"] = properties;
+    return schema;
+  }
+
+  static Json words(const std::string& text) {
+    Json all = Json::array();
+    for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+      end = text.find('|', at);
+      all.push_back(text.substr(at, end - at));
+    }
+    return all;
+  }
+
+  static void apply(const Limit& limit, Json& schema) {
+    const std::string key = limit.key;
+    if (key.empty()) {
+      schema.update(Json::parse(limit.text));
+    } else if (key == "$ref") {
+      schema = {{"description", schema["description"]}, {"$ref", limit.text}};
+    } else if (schema.contains("anyOf")) {
+      apply(limit, schema["anyOf"][0]);
+    } else if (schema.contains("items") && key != "minItems" && key != "maxItems") {
+      apply(limit, schema["items"]);
+    } else if (schema.contains("additionalProperties")) {
+      apply(limit, schema["additionalProperties"]);
+    } else if (key == kAnySign.key) {
+      schema.erase("minimum");
+    } else if (key == kMayBeEmpty.key) {
+      schema.erase("minLength");
+    } else if (key == "enum") {
+      for (const char* of_text : {"type", "minLength"}) schema.erase(of_text);
+      schema["enum"] = words(limit.text);
+    } else if (limit.text != nullptr) {
+      schema.erase("minLength");
+      schema[key] = limit.text;
+    } else {
+      if (key == "exclusiveMinimum") schema.erase("minimum");
+      schema[key] = limit.number;
+      if (limit.number == static_cast<double>(static_cast<std::int64_t>(limit.number))) {
+        schema[key] = static_cast<std::int64_t>(limit.number);
+      }
+    }
+  }
+
+  Json definitions_ = Json::object();
+  std::map<std::string, const std::type_info*> types_;
+};
+
+/// results/schema/NAME.schema.json is what the struct says.
+template <typename Result>
+void expect_schema(const std::string& name) {
+  const std::string file = name + ".schema.json";
+  expect_committed(ZEROTAX_SOURCE_DIR "/results/schema/" + file, schema_text(FieldSchema::of<Result>(file)),
+                   "project_tests");
+}
+
+}  // namespace zerotax
