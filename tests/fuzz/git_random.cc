@@ -117,7 +117,7 @@ void ask(const Git& git, Random& random, std::uint64_t which) {
   const BisectSetup setup{git, repository, builder, workspace, question};
   const LineFound found = bisect_line(setup, from, to, fuzz::one_in(random, 2), [&](const Commit& commit) {
     use(commit);
-    return Answer{static_cast<Answer::Kind>(random() % 3), "7"};
+    return bisect::Answer{static_cast<bisect::Answer::Kind>(random() % 3), "7"};
   });
   for (const Commit& commit : found.candidates) use(commit);
 }
@@ -169,7 +169,7 @@ int main(int count, char** words) {
   if (std::system(make.c_str()) != 0) return std::fprintf(stderr, "git is not installed\n"), 77;
   ::setenv(kPath, std::getenv("PATH"), 1);
   ::setenv("XDG_CACHE_HOME", place.file("cache").c_str(), 1);
-  Random first(1);
+  fuzz::Random first(1);
   const Git git(place.file("repository"));
   ask(git, first, 4);
   fs::create_directory(place.file("bin"));
@@ -177,7 +177,7 @@ int main(int count, char** words) {
   const std::string damaged_path = place.file("bin") + ":" + std::getenv("PATH");
   std::uint64_t answered = 0;
   std::uint64_t read = 0;
-  const std::uint64_t tried = fuzz::try_seeds(options, [&](Random& random) {
+  const std::uint64_t tried = fuzz::try_seeds(options, [&](fuzz::Random& random) {
     ::setenv(kSeed, std::to_string(fuzz::current_seed).c_str(), 1);
     ::setenv("PATH", damaged_path.c_str(), 1);
     answered += succeeds([&] { ask(git, random, fuzz::one_in(random, 8) ? 3 : random() % 3); }) ? 1 : 0;

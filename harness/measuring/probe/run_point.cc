@@ -20,8 +20,8 @@
 #include "meter/zeroing_hook.h"
 #include "os/clock.h"
 #include "os/faults.h"
+#include "os/perf_event.h"
 #include "probe/inherited.h"
-#include "snapshot/process/job.h"
 
 namespace zerotax {
 namespace {

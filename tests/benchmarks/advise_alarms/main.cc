@@ -14,6 +14,7 @@
 #include "files/output_file.h"
 #include "os/elf_file.h"
 #include "run/interrupt.h"
+#include "run/program_launch.h"
 
 namespace {
 

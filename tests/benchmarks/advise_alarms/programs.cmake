@@ -1,1 +1,1 @@
-target_link_libraries(benchmark-advise-alarms PRIVATE zerotax_advise)
+target_link_libraries(benchmark-advise-alarms PRIVATE zerotax_advise zerotax_replay)
