@@ -225,7 +225,8 @@ def test_trace(tmp_path):
     subprocess.run([b"objcopy", *symbols, os.fsencode(TRACED / "instrumented_calls"), program], check=True)
     folder, out = tmp_path / "trace", {name: tmp_path / f"{name}.json" for name in ("json", "perfetto")}
     zerotax("trace", "run", "--functions", "-o", folder, "--", program, TRACED / "instrumented.so")
-    done = zerotax("trace", "functions", folder, "--json", out["json"], "--perfetto", out["perfetto"])
+    done = zerotax("trace", "functions", folder, "--json", out["json"])
+    zerotax("trace", "print", folder, "--perfetto", out["perfetto"])
     text = assert_clean(done.stdout)
     assert all(shown(name) in text for name in names)
     check_json(out["json"], names)

@@ -426,7 +426,7 @@ def refused(*words, status=2, prefix=()):
 def test_bad_input_is_refused_in_one_line(tmp_path):
     assert "there is no process 4194305" in refused("--pid", 4194305)
     assert "invalid PID 0" in refused("--pid", 0)
-    assert "both a process and a command" in refused("--pid", os.getpid(), "--", "true")
+    assert "both --pid and a command" in refused("--pid", os.getpid(), "--", "true")
     assert "invalid --seconds 0" in refused("--pid", os.getpid(), "--seconds", 0)
     assert "invalid --seconds nan" in refused("--pid", os.getpid(), "--seconds", "nan")
     assert "--seconds without --pid" in refused("--seconds", 5, "--", "true")

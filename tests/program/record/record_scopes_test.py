@@ -230,8 +230,8 @@ def refused(*words, status=2):
 def test_scopes_that_make_no_sense_are_refused_in_one_line():
     assert "there is no cgroup '/absent'" in refused("--cgroup", "/absent")
     assert "there is no cgroup '/etc'" in refused("--cgroup", "/etc")
-    assert "both a process and a cgroup" in refused("--pid", os.getpid(), "--cgroup", "/")
-    assert "both a cgroup and --all" in refused("--cgroup", "/", "--all")
+    assert "both --pid and --cgroup" in refused("--pid", os.getpid(), "--cgroup", "/")
+    assert "both --cgroup and --all" in refused("--cgroup", "/", "--all")
     assert "both --all and a command" in refused("--all", "--", "true")
     with cgroup() as (_, path):
         assert f"no process runs in the cgroup {path}" in refused("--cgroup", path)

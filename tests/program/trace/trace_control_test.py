@@ -110,7 +110,7 @@ def test_a_program_that_ends_once_it_is_stopped_has_answered(tmp_path):
 
 def test_the_options_of_start_are_the_traces(steered, tmp_path):
     report = ask("start", steered, "-o", tmp_path / "t", "--buffer", "128KiB", "--mode", "overwrite", "--drain", "off",
-                 "--clock", "monotonic", "--event", "other", "--event", "num*", "--not-event", "n?mber")
+                 "--clock", "monotonic", "--event", "other", "--event", "num*", "--event", "!n?mber")
     assert [report[key] for key in ("buffer_bytes", "mode", "drain", "clock")] == [128 << 10, "overwrite", "off", "monotonic"]
     assert (report["events"], report["until"]) == ("other,num*,!n?mber", None)
     text = trace("status", "--pid", steered.pid).stdout
@@ -123,7 +123,7 @@ def test_the_options_of_start_are_the_traces(steered, tmp_path):
 
 
 def test_events_are_chosen_although_an_earlier_trace_had_others(steered, tmp_path):
-    chosen = {"both": [], "other": ["--event", "other"], "number": ["--not-event", "other"], "again": []}
+    chosen = {"both": [], "other": ["--event", "other"], "number": ["--event", "!other"], "again": []}
     for name, options in chosen.items():
         ask("start", steered, "-o", tmp_path / name, *options)
         steered.do("numbers 1000")

@@ -40,24 +40,24 @@ def test_a_filter_takes_a_function_and_what_it_calls(traces):
     assert (found["catches"], found["throws"], found["recursive"]) == (5, 15, 10) and "main" not in found
     found = calls(traces / "with", "-F", "called_*")
     assert found == {"called_in_library": 1, "called_by_called": 2}
-    found = calls(traces / "with", "-F", "in_thread", "-F", "lands", "--not", "jumps")
+    found = calls(traces / "with", "-F", "in_thread", "-F", "lands", "-F", "!jumps")
     assert (found["in_thread"], found["lands"], found["recursive"]) == (2, 5, 2 * 4 + 10) and "jumps" not in found
 
 
 def test_a_function_that_is_left_out_takes_what_it_calls_along(traces):
-    found = calls(traces / "with", "--not", "catches")
+    found = calls(traces / "with", "--filter", "!catches")
     assert "catches" not in found and "throws" not in found
     assert found["recursive"] == 128 - 10 and found["main"] == 1
 
 
 def test_objects_select_by_file_alone(traces):
     assert calls(traces / "with", "--object", "instrumented.so") == {"called_in_library": 1, "called_by_called": 2}
-    assert calls(traces / "with", "--object", "instrumented*", "--not-object", LIBRARY)["recursive"] == 128
-    assert "called_by_called" not in calls(traces / "with", "--not-object", "*.so")
+    assert calls(traces / "with", "--object", "instrumented*", "--object", f"!{LIBRARY}")["recursive"] == 128
+    assert "called_by_called" not in calls(traces / "with", "--object", "!*.so")
 
 
 def test_the_filters_are_in_the_document(traces):
-    report = functions(traces / "with", "--filter", "lands", "--not-object", "*.so*")
+    report = functions(traces / "with", "--filter", "lands", "--object", "!*.so*")
     assert report["filters"] == {"functions": ["lands"], "not_functions": [], "objects": [], "not_objects": ["*.so*"]}
 
 
@@ -158,8 +158,8 @@ def test_more_calls_are_told(traces, tmp_path):
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--filter", "recursiv"], ["recursiv", "did you mean recursive?"]), (["--not", "nothing_*"], ["--not", "nothing_*"]),
-    (["--object", "libnone.so"], ["--object", "libnone.so"]), (["--not-object", "x"], ["--not-object"])])
+    (["--filter", "recursiv"], ["recursiv", "did you mean recursive?"]), (["--filter", "!nothing_*"], ["--filter", "!nothing_*"]),
+    (["--object", "libnone.so"], ["--object", "libnone.so"]), (["--object", "!x"], ["--object", "!x"])])
 def test_a_filter_that_matches_nothing_is_refused(traces, options, words):
     done = trace("functions", traces / "with", *options, status=2)
     assert done.stdout == "" and done.stderr.count("\n") == 1 and all(word in done.stderr for word in words), done.stderr

@@ -56,7 +56,7 @@ def test_every_reader_reads_the_trace(folder):
 
 
 def test_the_timeline_has_slices(folder, tmp_path):
-    trace("functions", folder, "--perfetto", tmp_path / "p.json")
+    trace("print", folder, "--perfetto", tmp_path / "p.json")
     events = json.loads((tmp_path / "p.json").read_text())["traceEvents"]
     begun = [event["name"] for event in events if event["ph"] == "B"]
     assert begun.count("recursive") == 128
