@@ -151,7 +151,7 @@ def test_the_recorder_stands_by_itself():
     # The other way, what is in the files is known; and two files record, as any program would.
     users = {path.name for path in sources(HARNESS)
              if re.findall(r'^#include [<"]zerotax/recorder', path.read_text(), re.MULTILINE)}
-    assert users == {"kernel_log.cc", "kernel_event_type.h"}
+    assert users == {"kernel_event_log.cc", "kernel_event_log.h"}
 
 
 def test_headers_say_pragma_once():
