@@ -277,7 +277,7 @@ Control control_result(pid_t pid, const std::string& action, const ControlAnswer
   control.action = action;
   control.pid = pid;
   control.name = known_if(!name.empty(), one_line(name), "the process has ended");
-  control.state = static_cast<ControlState>(answer.recording);
+  control.state = static_cast<RecordingState>(answer.recording);
   control.folder = known(one_line(answer.folder));
   control.buffer_bytes = known(answer.buffer_bytes);
   control.mode = known(std::string(answer.mode == 2 ? "overwrite" : "lost"));
@@ -293,7 +293,7 @@ Control control_result(pid_t pid, const std::string& action, const ControlAnswer
 std::string control_text(const Control& control) {
   std::string text =
       fmt::format("process {} ({}): {}", control.pid, control.name.value_or("ended"),
-                  control.state == ControlState::kTriggered ? "stopped by its event" : word(control.state));
+                  control.state == RecordingState::kTriggered ? "stopped by its event" : word(control.state));
   if (!control.folder) return text + "\n";
   text += fmt::format("\n  folder   {}\n  buffer   {} per thread, {}, drain {}, clock {}\n", *control.folder,
                       format_size(*control.buffer_bytes), *control.mode, *control.drain, *control.clock);

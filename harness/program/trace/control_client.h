@@ -66,8 +66,8 @@ std::string control_path(pid_t pid, const std::string& folder);
 [[noreturn]] void refuse_control_file(pid_t pid, const std::string& path, int failure);
 
 /// As recorder::ControlRecording.
-enum class ControlState { kOff, kOn, kTriggered };
-ENUM_WORDS(ControlState, "off", "recording", "triggered")
+enum class RecordingState { kOff, kOn, kTriggered };
+ENUM_WORDS(RecordingState, "off", "recording", "triggered")
 
 struct Control {
   RESULT("zerotax trace start, stop, status",
@@ -76,7 +76,7 @@ struct Control {
   FIELD(std::string, action, "What was asked.", one_of("start|stop|status"));
   FIELD(pid_t, pid, "PID of the process.", least(1));
   FIELD(Measured<std::string>, name, "Short name of the process.");
-  FIELD(ControlState, state,
+  FIELD(RecordingState, state,
         "After that: recording; triggered: the event of until has ended the trace, and its buffers are not written "
         "yet; off.");
   FIELD(Measured<std::string>, folder, "Folder of the process's trace, or of its last one.");
