@@ -22,6 +22,8 @@ ALLOWED = {
         "kLeastPage = 4096": "the least page of any machine",
         "constexpr std::size_t page_size() { return 4096; }": "x86-64 alone, which has no other pages; in the paths of malloc"},
     "allocators/largecache/adaptive/adaptive_model.cc": {"kCallsWhileUntouched = 4096": COUNT},
+    "allocators/largecache/adaptive/benchmarks/programs/blocks.c": {"round * 4096": "touches each page, however large it is"},
+    "allocators/largecache/adaptive/benchmarks/programs/growing.c": {"at += 4096": "touches each page, however large it is"},
     "cases/recv_buffer/server/connection.cc": {"std::array<char, 4096>": BUFFER},
     "harness/kernel/contract/suite/kernel.c": {"limited ? 4096 : ": "so little address space that nothing more can be mapped"},
     "harness/kernel/contract/suite/program.c": {"limited ? 4096 : ": "the same, as text of a program"},

@@ -20,9 +20,14 @@ def commands():
     return re.findall(r"^  ([a-z]+) ", told[told.index("What an allocator zeroes"):], re.M)
 
 
+def options_in(told):
+    """The options of a help text, those that its line of common options names included."""
+    common = re.search(r"^Common options \(zerotax help options\):((?: --[a-z]+,?)+)$", told, re.M)
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", told, re.M)) | set(re.findall(r"--[a-z]+", common[1] if common else ""))
+
+
 def options_of(command):
-    told = zerotax(command, "--help").stdout
-    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", told, re.M)) | {"--help"}
+    return options_in(zerotax(command, "--help").stdout) | {"--help"}
 
 
 def verbs_of(command):
@@ -34,7 +39,7 @@ def all_options_of(command):
     """Those of its verbs, too, as in trace run."""
     options = options_of(command)
     for verb in verbs_of(command):
-        options |= set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", zerotax(command, verb, "--help").stdout, re.M))
+        options |= options_in(zerotax(command, verb, "--help").stdout)
     return options
 
 

@@ -21,7 +21,6 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "cli/terminal_options.h"
 #include "files/folders.h"
 #include "files/new_file.h"
 #include "files/output_file.h"
