@@ -156,7 +156,7 @@ Json check_json(const ProgramCheck& value) {
   return json;
 }
 
-Json checks_json(const ProgramChecks& value) {
+Json check_json(const ProgramChecks& value) {
   Json json{{"schema", "zerotax.program_checks/1"}, {"zerotax_version", ZEROTAX_VERSION}};
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, verdict, sentence, passed))
   for (const ProgramCheck& check : value.checks) json["checks"].push_back(check_json(check));
