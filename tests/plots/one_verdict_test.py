@@ -310,10 +310,12 @@ def rules() -> dict[str, list[tuple[str, str]]]:
     """Of each rule of findings, what its source says is shown in: figures and columns of the page."""
     found = {}
     for path in (ROOT / "harness" / "measuring" / "judge" / "rules").glob("*.cc"):
-        text = path.read_text(encoding="utf-8")
-        name = re.search(r'const FindingRule \w+\(\s*"([a-z-]+)"', text)
-        assert name, path
-        found[name[1]] = re.findall(r'\{"(time|faults|bytes|heat)"(?:, "(\w+)")?\}', text)
+        rules_of_file = re.split(r'(?=const FindingRule )', path.read_text(encoding="utf-8"))[1:]
+        assert rules_of_file, path
+        for text in rules_of_file:
+            name = re.match(r'const FindingRule \w+\(\s*"([a-z-]+)"', text)
+            assert name, path
+            found[name[1]] = re.findall(r'\{"(time|faults|bytes|heat)"(?:, "(\w+)")?\}', text)
     return found
 
 

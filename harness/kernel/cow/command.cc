@@ -192,6 +192,7 @@ const Subcommand command(
       arguments
           .option("--buffer", options->buffer,
                   "kernel buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
+          .word()
           .checked_by(check_buffer)
           .shown_as("SIZE");
       arguments.exactly_one({"--read", "--pid", "--"},

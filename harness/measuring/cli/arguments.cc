@@ -164,7 +164,7 @@ Argument& Argument::shown_as(const std::string& value) {
 }
 
 Argument& Argument::in_range(double low, double high, const std::string& unit) {
-  return checked_by([=, name = name()](const std::string& word) {
+  return this->word().checked_by([=, name = name()](const std::string& word) {
     double number = 0;
     // A word that is not a number gets an error of its own.
     if (!CLI::detail::lexical_cast(word, number) || (number >= low && number <= high)) return;
@@ -174,7 +174,7 @@ Argument& Argument::in_range(double low, double high, const std::string& unit) {
 }
 
 Argument& Argument::size_in(std::uint64_t low, std::uint64_t high, const std::string& unit) {
-  return checked_by([=, name = name()](const std::string& word) {
+  return this->word().checked_by([=, name = name()](const std::string& word) {
     if (const std::uint64_t bytes = parse_size(word); bytes >= low && bytes <= high) return;
     throw UsageError(fmt::format("invalid {} '{}'", name, word),
                      fmt::format("give {} to {}{}", size_word(low), size_word(high), unit.empty() ? "" : ", " + unit));
