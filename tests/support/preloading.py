@@ -19,10 +19,10 @@ is_built = pytest.mark.skipif(not LIBRARY.exists(), reason=f"{LIBRARY} is not bu
 
 
 def unit_tests_of_largecache():
-    """Their objects, to be linked with a library that was changed."""
+    """Their objects, and what they need of the harness, to be linked with a library that was changed."""
     objects = sorted((BUILD / "tests" / "CMakeFiles" / "largecache_tests.dir").rglob("*.cxx.o"))
     assert objects, "largecache_tests is not built: ./run test builds it"
-    return objects
+    return [*objects, *(BUILD / "harness").rglob("emulated_cpu_*.o")]
 
 
 def needs(program):
