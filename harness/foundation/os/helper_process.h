@@ -52,7 +52,7 @@ class MessageReader {
 class MessageSocket {
  public:
   /// Maximum size of a message that is sent or received: the kernel's default buffer holds 208 KiB.
-  static constexpr std::size_t kMostBytes = 192 * 1024;
+  static constexpr std::size_t kMostBytes = std::size_t{192} * 1024;
 
   MessageSocket() = default;
   explicit MessageSocket(UniqueFd fd) : fd_(std::move(fd)) {}

@@ -84,7 +84,7 @@ std::size_t width_of(const Figure& figure, const std::vector<Row>& rows) {
 bool is_empty(const Figure& figure, const std::vector<Row>& rows) {
   return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
     const Cell cell = figure.of(row.counts);
-    return cell.is_zero() || cell.text(figure.column.unit, "") == "";
+    return cell.is_zero() || cell.text(figure.column.unit, "").empty();
   });
 }
 
@@ -124,11 +124,13 @@ std::string top(const char* what, std::vector<Row> rows) {
   }
   const std::size_t room = kColumns - std::min(kColumns - 1, width());
   std::vector<Column> columns;
+  columns.reserve(figures.size());
   for (const Figure& figure : figures) columns.push_back(figure.column);
   columns.push_back({what, Unit::kText, 0, "", {}, kGap});
   Table table(columns);
   for (const Row& row : rows) {
     std::vector<Cell> cells;
+    cells.reserve(figures.size() + 1);
     for (const Figure& figure : figures) cells.push_back(figure.of(row.counts));
     const std::size_t end = shown_width(row.end);
     cells.emplace_back(cut_name(row.name, room > end ? room - end : 1) + row.end);

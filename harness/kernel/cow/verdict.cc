@@ -148,7 +148,7 @@ bool are_told_apart(const Cow& cow) {
 
 std::string copied_text(const Cow& cow) {
   const std::uint64_t copies = cow.totals.copies;
-  const std::string pages =
+  std::string pages =
       fmt::format("{} copied ({})", format_counted(copies, "page"), format_size(cow.totals.copied_bytes));
   if (are_told_apart(cow)) {
     if (cow.sampling) return "about " + pages;

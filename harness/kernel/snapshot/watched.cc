@@ -70,8 +70,8 @@ Measured<Faults> faults_of(const SnapshotRun& run) {
   }
   const RunMetrics& of = run.metrics;
   const AddressRange array{static_cast<std::uint64_t>(of.array_begin), static_cast<std::uint64_t>(of.array_end)};
-  const std::uint64_t begin = static_cast<std::uint64_t>(of.window_begin_ns);
-  const std::uint64_t end = static_cast<std::uint64_t>(of.window_end_ns);
+  const auto begin = static_cast<std::uint64_t>(of.window_begin_ns);
+  const auto end = static_cast<std::uint64_t>(of.window_end_ns);
   const bool has_helper = run.metrics.helper_tid != 0;
   Faults faults;
   Counts helper;

@@ -263,7 +263,7 @@ Argument Arguments::option(const std::string& name, T& value, const std::string&
   CLI::Option* option = app_->add_option(name, value, description);
   using Value = typename OfValue<T>::Type;
   if constexpr (std::is_arithmetic_v<Value>) add_number_check(*option, std::is_integral_v<Value>);
-  return Argument(app_, option);
+  return {app_, option};
 }
 
 template Argument Arguments::option(const std::string&, std::string&, const std::string&);
@@ -281,10 +281,10 @@ template Argument Arguments::option(const std::string&, std::vector<double>&, co
 template Argument Arguments::option(const std::string&, std::vector<int>&, const std::string&);
 
 Argument Arguments::flag(const std::string& name, bool& value, const std::string& description) {
-  return Argument(app_, app_->add_flag(name, value, description));
+  return {app_, app_->add_flag(name, value, description)};
 }
 
-Argument Arguments::find(const std::string& name) const { return Argument(app_, app_->get_option(name)); }
+Argument Arguments::find(const std::string& name) const { return {app_, app_->get_option(name)}; }
 
 Arguments Arguments::verb(const std::string& name, const std::string& description, const std::string& examples) {
   CLI::App* verb = app_->add_subcommand(name, description);

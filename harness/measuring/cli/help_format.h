@@ -25,7 +25,8 @@ UsageError leftover_error(const CLI::App& app);
 class HelpFormat : public CLI::Formatter {
  public:
   /// Of the common options, only their names.
-  std::string make_group(std::string group, bool positional, std::vector<const CLI::Option*> options) const override;
+  [[nodiscard]] std::string make_group(std::string group, bool positional,
+                                       std::vector<const CLI::Option*> options) const override;
   std::string make_option(const CLI::Option* option, bool positional) const override;
   std::string make_subcommand(const CLI::App* command) const override;
   std::string make_description(const CLI::App* app) const override;

@@ -74,7 +74,8 @@ UniqueFd open_beside(const FileOrigin& origin, const std::string& folder, const 
     // If another file has this name here, the files beside it are not for our program file.
     if (!rights || file_id(root.get(), origin.name) != origin.id) continue;
     for (const char* below : {"/", "/.debug/"}) {
-      UniqueFd found = open_regular_file(root.get(), folder + below + name, Links::kInsideRoot, kMostProgramBytes).fd;
+      const std::string path = fmt::format("{}{}{}", folder, below, name);
+      UniqueFd found = open_regular_file(root.get(), path, Links::kInsideRoot, kMostProgramBytes).fd;
       if (found && is_next(found.get(), wanted)) return found;
     }
   }

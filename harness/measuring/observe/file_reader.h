@@ -90,7 +90,7 @@ class FileReader {
   /// Ends the process, and blames the file that it was reading. `certainly`: one such end is enough to stop reading the
   /// file.
   void end(const std::string& why, bool certainly);
-  std::string why_ended() const;
+  [[nodiscard]] std::string why_ended() const;
 
   const std::string program_;
   std::mutex mutex_;

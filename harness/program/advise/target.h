@@ -48,7 +48,7 @@ class TargetRunner {
   [[nodiscard]] double wall_s() const { return longest_s_; }
 
  private:
-  Trial trial_of(const MeteredRun& run) const;
+  [[nodiscard]] Trial trial_of(const MeteredRun& run) const;
   /// Empty if it succeeded.
   [[nodiscard]] std::string why_failed(const MeteredRun& run) const;
   /// The first line of the last run's standard error, or else of its output; may be empty.

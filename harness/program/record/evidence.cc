@@ -1,5 +1,7 @@
 #include "record/evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <set>
@@ -224,7 +226,7 @@ void put_setting(const Record& record, Cause cause, const std::string& library, 
     if (!why_no_effect(remedy, allocator, now).empty()) continue;
     const Variables env = settings_of(remedy, allocator);
     for (const auto& [key, value] : with_settings(now, env)) {
-      evidence.setting += (evidence.setting.empty() ? "" : " ") + key + "=" + value;
+      evidence.setting += fmt::format("{}{}={}", evidence.setting.empty() ? "" : " ", key, value);
     }
     evidence.setting_instead = replaced_by(now, env);
     evidence.setting_too_small = is_too_small(record, env);

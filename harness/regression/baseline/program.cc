@@ -200,7 +200,7 @@ std::map<std::string, std::string> same_roles(const Program& before, const Progr
 void name_alike(Program& before, Program& after) {
   for (const auto& [now, old] : same_roles(before, after)) {
     if (now == old) continue;
-    const std::string both = old + " → " + now;
+    const std::string both = fmt::format("{} → {}", old, now);
     for (const auto& [program, name] : {std::pair(&before, old), std::pair(&after, now)}) {
       auto entry = program->processes.extract(name);
       if (entry.empty()) continue;

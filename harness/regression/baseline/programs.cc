@@ -152,6 +152,7 @@ const Program& program_to_check(std::vector<Program>& programs, const runs::Targ
   const Program* program = program_in(programs, target.name);
   if (program == nullptr) {
     std::vector<std::string> names;
+    names.reserve(programs.size());
     for (const Program& each : programs) names.push_back(each.name);
     throw UsageError(fmt::format("{} has no command '{}' (it has {})", path, target.name, fmt::join(names, ", ")),
                      "give --name NAME, or add it with: " + accept_words(target, path, false));

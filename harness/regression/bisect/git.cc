@@ -78,7 +78,7 @@ fs::path git_folder_at(const fs::path& folder) {
   constexpr std::string_view kMark = "gitdir: ";
   const fs::path inside = folder / ".git";
   if (const auto text = text_at(inside)) {
-    const fs::path own = text->starts_with(kMark) ? folder / line_in(*text).substr(kMark.size()) : fs::path();
+    fs::path own = text->starts_with(kMark) ? folder / line_in(*text).substr(kMark.size()) : fs::path();
     if (!own.empty() && is_git_folder(own)) return own;
     throw UsageError(fmt::format("{} does not lead to a git repository", inside.string()), kGiveRepository);
   }
@@ -271,7 +271,7 @@ Git::Git(const std::string& folder) : scratch_("git"), folder_(folder) {
   fs::create_directories(own + "/objects/info");
   write_file(own + "/objects/info/alternates", alternates);
   for (const auto& [name, text] : theirs.files) {
-    const std::string path = own + "/" + name;
+    const std::string path = fmt::format("{}/{}", own, name);
     fs::create_directories(fs::path(path).parent_path());
     if (!(std::ofstream(path, std::ios::binary) << text).flush()) {
       throw MachineError(path + " cannot be written", "free some space, or point TMPDIR at another folder");

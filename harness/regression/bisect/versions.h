@@ -116,7 +116,7 @@ class Versions {
   /// The same of a version that was built.
   std::optional<Allocator> allocator_built(Version& version) const;
   /// Builds and measures one. Throws Stop.
-  Version measured(const Commit& commit, const Grid& grid, const Watch& watch) const;
+  [[nodiscard]] Version measured(const Commit& commit, const Grid& grid, const Watch& watch) const;
   /// Whether an earlier run has built and measured it.
   [[nodiscard]] bool is_known(const Commit& commit, const Grid& grid) const;
 

@@ -354,7 +354,7 @@ def test_mistakes_are_refused(tmp_path):
                         (["--log", "-"], "needs a file"), (["--log", "x", "--log-size", "1KiB"], "--log-size"),
                         (["--by", "colour"], "process"), (["--sort", "size"], "faults"), (["--rows", "0"], "--rows"),
                         (["--samples", "0"], "--samples"),
-                        (["--once", "--samples", "2"], "both"), (["--log-size", "1MiB"], "without --log"),
+                        (["--once", "--samples", "2"], "together"), (["--log-size", "1MiB"], "without --log"),
                         (["--json", "a", "--log", "a"], "both write")):
         refused(zerotax("top", *words, cwd=tmp_path), said)
     assert not list(tmp_path.iterdir())
