@@ -100,6 +100,14 @@ def test_the_picture_has_each_room():
     assert set(WING) <= set(re.findall(r"\w+", picture))
 
 
+def test_the_flows_name_files_that_exist():
+    flows = README.split("\n## Three flows", 1)[1].split("\n## ", 1)[0]
+    files = [f"/{path.relative_to(SOURCE).as_posix()}" for folder in (HARNESS, SOURCE / "cases") for path in sources(folder)]
+    named = re.findall(r"`([\w/]+\.(?:cc|h))`", flows.replace("cases/NAME/", "cases/calloc_loop/"))
+    assert len(named) > 40
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
+
+
 def test_the_readme_has_the_folder_of_each_command():
     table = README.split("\n| command |", 1)[1].split("\n\n", 1)[0]
     told = {command: folder for commands, folder in re.findall(r"^\| (`[^|]*`) \| `([\w/]+)`", table, re.MULTILINE)
