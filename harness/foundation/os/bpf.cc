@@ -31,6 +31,8 @@ std::uint64_t address(const void* of) { return reinterpret_cast<std::uintptr_t>(
 
 }  // namespace
 
+// Some of the parts that make an instruction are 0. clang-tidy takes these for one expression said twice.
+// NOLINTBEGIN(misc-redundant-expression)
 bpf_insn move(Register to, Register from) { return instruction(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
 bpf_insn set(Register to, std::int32_t value) { return instruction(BPF_ALU64 | BPF_MOV | BPF_K, to, r0, 0, value); }
 bpf_insn add(Register to, std::int32_t value) { return instruction(BPF_ALU64 | BPF_ADD | BPF_K, to, r0, 0, value); }
@@ -65,6 +67,7 @@ bpf_insn leave() { return instruction(BPF_JMP | BPF_EXIT, r0, r0, 0, 0); }
 Code map_address(Register to, int map) {
   return {instruction(BPF_LD | BPF_DW | BPF_IMM, to, static_cast<Register>(BPF_PSEUDO_MAP_FD), 0, map), bpf_insn{}};
 }
+// NOLINTEND(misc-redundant-expression)
 
 Code operator+(Code first, const Code& second) {
   first.insert(first.end(), second.begin(), second.end());

@@ -58,7 +58,7 @@ std::string why_sanitized(const ElfFile& program) {
     for (const char* sanitizer : {"asan", "tsan", "lsan", "hwasan", "msan"}) {
       if (library.starts_with(std::string("lib") + sanitizer + ".so") ||
           library.starts_with(std::string("libclang_rt.") + sanitizer)) {
-        return built + "whose " + library + " must be loaded before anything else";
+        return fmt::format("{}whose {} must be loaded before anything else", built, library);
       }
     }
   }
