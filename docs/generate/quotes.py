@@ -1,4 +1,4 @@
-"""Blocks that quote a text of results/reference: a row each."""
+"""The blocks of pages that quote a text of results/reference."""
 from __future__ import annotations
 
 import re
@@ -10,15 +10,15 @@ from reference_text import REFERENCE, machine, reference
 class Quote(NamedTuple):
     """A block of a page."""
     page: str
-    marker: str       # below results/reference; the block's begin
-    file: str         # below results/reference; empty: the marker
-    end: str = ""     # the quote ends where this matches
-    through: str = ""  # the last line, or a part of it
-    more: str = ""    # the lines after it
-    of: str = ""      # the document that says on which machine it was measured
+    marker: str       # a path in results/reference, by which the block begins
+    file: str         # a path in results/reference; empty: that of the marker
+    end: str = ""     # a regular expression: the quote ends before its match
+    through: str = ""  # the quote ends with the line that has this text
+    more: str = ""    # a line to add after the quote
+    of: str = ""      # the document that names the machine of the measurement
 
 
-FOLDERS = r"(/\S*/)(?=build/lib/|numpy_rounds)|/tmp/[^/]*/"   # of the machine, which say nothing to a reader
+FOLDERS = r"(/\S*/)(?=build/lib/|numpy_rounds)|/tmp/[^/]*/"   # of the measuring machine: of no use to a reader
 QUOTES = [
     Quote("README.md", "tour/run.txt", ""),
     Quote("README.md", "advise/numpy.out", "", end=r"^Recorded:", more="..."),
@@ -31,7 +31,7 @@ QUOTES = [
 
 
 def quoted(quote: Quote) -> str:
-    """The text in a fence, without folders of the machine that mean nothing elsewhere."""
+    """The quoted text in a fence, without the folders of the measuring machine."""
     text = (REFERENCE / (quote.file or quote.marker)).read_text(encoding="utf-8")
     if quote.end:
         text = re.split(quote.end, text, maxsplit=1, flags=re.MULTILINE)[0]
@@ -43,7 +43,7 @@ def quoted(quote: Quote) -> str:
 
 
 def blocks_of_quotes() -> dict[str, dict[str, str]]:
-    """For each page, the quoted text by marker."""
+    """The quoted texts of each page, by marker."""
     pages: dict[str, dict[str, str]] = {}
     for quote in QUOTES:
         pages.setdefault(quote.page, {})[f"results/reference/{quote.marker}"] = quoted(quote)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Puts the numbers of results/reference into README.md and the pages of docs, between their markers: each
-docs/generate/blocks_*.py names its PAGE and the BLOCKS of it, by marker; quotes.py has the texts that are quoted unchanged,
-and inline_numbers.py the numbers within sentences.
+"""Puts the numbers of results/reference into README.md and the pages of docs, between their markers. Each
+docs/generate/blocks_*.py has the BLOCKS of its PAGE, by marker. quotes.py has the texts that are quoted unchanged, and
+inline_numbers.py the numbers within sentences.
 
 usage: docs/generate/update_pages.py [--check]     --check changes nothing; exit status 1 if a page is out of date
 """

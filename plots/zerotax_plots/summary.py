@@ -25,7 +25,7 @@ def summary_of(source: Path, zerotax: Path | None = None) -> dict[str, Any] | No
     """The summary of the run in this file (run.json, or the file of `zerotax run --json`); None if there is none and
     no command to make it. Raises ResultsError when it is unusable.
 
-    One of an earlier version, without what is read here, is made again if there is a command.
+    If the summary is of an earlier version and lacks keys that are read here, it is made again, if there is a command.
     """
     given = given_as(source)
     beside = source.parent / FILE

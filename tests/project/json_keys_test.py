@@ -1,5 +1,5 @@
-"""Results are structs with a table of fields. Keys that no table has stand in document.cc, and in one more file of a
-folder at most: one that reads another format, or a result too small for a document.cc."""
+"""Results are structs that list their fields. Other keys of JSON stand in document.cc, and in at most one more file of
+a folder. That file reads another format, or its result is too small for a document.cc."""
 import os
 import pathlib
 import re
@@ -9,7 +9,7 @@ READ = re.compile(r'\.at\("|[\w)\]]\["[a-z]|\.(?:contains|value)\("')
 
 
 def readers():
-    """Files of each folder, but for point and what lies below it, that have keys of JSON and are no document.cc."""
+    """The files with keys of JSON, by folder. Left out are document.cc, and the rooms base, point and probe."""
     found = {}
     for path in sorted((SOURCE / "harness").rglob("*")):
         room = path.relative_to(SOURCE / "harness").parts[1:2]

@@ -1,4 +1,4 @@
-# The structs of all rooms are included, but nothing of them is linked.
+# The tests include the headers of all rooms' results, but link none of the rooms.
 target_include_directories(project_tests PRIVATE ${CMAKE_SOURCE_DIR}/harness/measuring ${CMAKE_SOURCE_DIR}/harness/kernel
   ${CMAKE_SOURCE_DIR}/harness/program ${CMAKE_SOURCE_DIR}/recorder ${CMAKE_SOURCE_DIR}/recorder/include)
 set_source_files_properties(${folder}/written_trace_schemas_test.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -1,2 +1,2 @@
-# The library that writes the schemas of results.
+# The tests that write the schemas of results need this library.
 set(libraries zerotax_base)

@@ -1,5 +1,5 @@
-// The committed schemas match the structs of the results. After a change of these, ZEROTAX_WRITE=1
-// build/tests/project_tests writes them again.
+// The committed schemas match the structs of the results. After a struct changed, ZEROTAX_WRITE=1
+// build/tests/project_tests writes the schemas again.
 #include "advise/result.h"
 #include "field_schema.h"
 #include "profile/result.h"

@@ -1,5 +1,6 @@
-// The committed schemas match the structs of the results of trace, whose recorder has a function zerotax::record. After
-// a change of these, ZEROTAX_WRITE=1 build/tests/project_tests writes them again.
+// The committed schemas match the structs of the results of trace. They are tested apart from the others because
+// trace's recorder has a function zerotax::record, and the others use a namespace of that name. After a struct changed,
+// ZEROTAX_WRITE=1 build/tests/project_tests writes the schemas again.
 #include "field_schema.h"
 #include "trace/document.h"
 

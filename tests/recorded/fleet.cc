@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < children; ++i) start(what == 'a' ? 8 * kMiB : 0);
   wait_for_ready(children);
   if (what == 'w') fill(64 * kMiB, 2);
-  ::usleep(300'000);  // so that samples of a busy machine see all of them
+  ::usleep(300'000);  // long enough that samples see all processes even on a busy machine
   ::close(go[1]);
   while (::wait(nullptr) > 0) {
   }

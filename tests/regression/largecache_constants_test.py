@@ -112,7 +112,7 @@ def unchanged():
     for part in ("largecache_core.dir", "largecache.dir"):
         for path in sorted((folder / part).rglob("*.o")):
             name = str(path.relative_to(folder / part)).removesuffix(".o")
-            if (ROOT / "allocators" / "largecache" / name).exists():  # or it is left from a build before the source moved
+            if (ROOT / "allocators" / "largecache" / name).exists():  # else an old build left the object
                 objects[name] = path
     assert {"large.cc", "interpose.cc", POLICY} <= set(objects)
     return objects

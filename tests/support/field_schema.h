@@ -21,8 +21,8 @@ inline constexpr bool kOptional<std::optional<T>> = true;
 /// The JSON schema of a struct that describes its fields (base/fields.h). Structs inside it become $defs, by their
 /// titles.
 ///
-/// A number is at least 0, and a string not empty, unless a limit says otherwise. Every key is required but those of a
-/// std::optional and of kLater, and no other is allowed.
+/// Unless a limit says otherwise, a number is at least 0, and a string is not empty. Every key is required, except
+/// those of a std::optional or with kLater. Unknown keys are not allowed.
 class FieldSchema {
  public:
   template <typename T>
@@ -52,7 +52,7 @@ class FieldSchema {
       } else if constexpr (HasFields<T>) {
         return all.definition<T>();
       } else {
-        return Json::parse(T::kSchema);  // a type that writes itself
+        return Json::parse(T::kSchema);  // the type has its own schema
       }
     }
   };
@@ -91,7 +91,7 @@ class FieldSchema {
     const auto [known, is_new] = types_.emplace(name, &typeid(T));
     if (*known->second != typeid(T)) throw std::logic_error("two structs have the title " + name);
     if (is_new) {
-      definitions_[name] = Json();  // its place, before those that it uses
+      definitions_[name] = Json();  // takes its place before the definitions that it uses
       definitions_[name] = object<T>();
     }
     return {{"$ref", "#/$defs/" + name}};
@@ -177,7 +177,7 @@ class FieldSchema {
   std::map<std::string, const std::type_info*> types_;
 };
 
-/// results/schema/NAME.schema.json is what the struct says.
+/// Expects that results/schema/NAME.schema.json is the schema of the struct.
 template <typename Result>
 void expect_schema(const std::string& name) {
   const std::string file = name + ".schema.json";

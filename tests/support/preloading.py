@@ -19,7 +19,7 @@ is_built = pytest.mark.skipif(not LIBRARY.exists(), reason=f"{LIBRARY} is not bu
 
 
 def unit_tests_of_largecache():
-    """Their objects, and what they need of the harness, to be linked with a library that was changed."""
+    """The object files of largecache's unit tests and their parts of the harness, to link with a changed library."""
     objects = sorted((BUILD / "tests" / "CMakeFiles" / "largecache_tests.dir").rglob("*.cxx.o"))
     assert objects, "largecache_tests is not built: ./run test builds it"
     return [*objects, *(BUILD / "harness").rglob("emulated_cpu_*.o")]

@@ -53,7 +53,8 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// The committed file has this text; with ZEROTAX_WRITE=1 it gets it. `tests` writes it again.
+/// Expects that the committed file has this text. With ZEROTAX_WRITE=1, writes the text to the file first. `tests`: the
+/// test program to run for that.
 inline void expect_committed(const std::string& path, const std::string& text, const char* tests) {
   if (std::getenv("ZEROTAX_WRITE") != nullptr) std::ofstream(path) << text;
   EXPECT_EQ(text_of(path), text) << path << " is out of date: run ZEROTAX_WRITE=1 build/tests/" << tests;

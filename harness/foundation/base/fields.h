@@ -21,10 +21,10 @@ namespace zerotax {
 ///     std::uint64_t live_bytes = 0;  // not in the document
 ///   };
 ///
-/// From them come both directions of JSON (here) and the schema (tests/support/field_schema.h, which says what a type
-/// and a limit become). A std::optional without a value is no key at all, an OrNull without one is null, and both are
-/// read from either. A Measured without a value is {"na": why}; one whose key is missing was not measured by the
-/// version that wrote the file. A missing key of any other type throws Json::out_of_range: the schema was checked
+/// JSON is written and read by these declarations (here), and the schema is made from them
+/// (tests/support/field_schema.h). A std::optional without a value is no key at all, an OrNull without one is null, and
+/// both are read from either. A Measured without a value is {"na": why}; one whose key is missing was not measured by
+/// the version that wrote the file. A missing key of any other type throws Json::out_of_range: the schema was checked
 /// before (files/document.h). ENUM_WORDS(Kind, "malloc", "free") gives the words of an enum, in its order.
 ///
 /// Rooms that do not describe their fields here yet list them in their document.cc, as
@@ -65,8 +65,8 @@ void read_field(const Json& json, const char* key, OrNull<T>& value) {
   read_field(json, key, static_cast<std::optional<T>&>(value));
 }
 
-/// What a schema says of a value besides its type. Inside a list it holds for the elements, in a Measured for its
-/// value.
+/// A rule of the schema for a value, besides its type. The rule of a list holds for its elements, and the rule of a
+/// Measured for its value.
 struct Limit {
   const char* key;
   double number = 0;
@@ -77,19 +77,19 @@ constexpr Limit most(double value) { return {"maximum", value}; }
 constexpr Limit above(double value) { return {"exclusiveMinimum", value}; }
 constexpr Limit least_items(double count) { return {"minItems", count}; }
 constexpr Limit most_items(double count) { return {"maxItems", count}; }
-/// A regular expression.
+/// The value matches this regular expression.
 constexpr Limit form(const char* expression) { return {"pattern", 0, expression}; }
-/// A time as utc_now() gives it.
+/// The value is a time as utc_now() writes it.
 inline constexpr Limit kUtc = form(R"(^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$)");
-/// "counted|sampled".
+/// The value is one of these words: "counted|sampled".
 constexpr Limit one_of(const char* words) { return {"enum", 0, words}; }
-/// Another schema, instead of what the type says.
+/// The schema at this reference replaces the schema of the type.
 constexpr Limit as_in(const char* reference) { return {"$ref", 0, reference}; }
-/// More of the schema, as JSON.
+/// These keys are added to the schema of the value: JSON.
 constexpr Limit with(const char* json) { return {"", 0, json}; }
 inline constexpr Limit kMayBeEmpty{"minLength"};
 inline constexpr Limit kAnySign{"any sign"};
-/// Absent from files of earlier versions.
+/// Files of earlier versions lack the key.
 inline constexpr Limit kLater{"later"};
 
 /// The place of a field in its struct.
@@ -101,7 +101,7 @@ concept HasFields = requires {
   T::kFieldsBegin;
 };
 
-/// Calls visit(key, value, description, limits ...) for each field that T describes, in order. `object` is a T.
+/// Calls visit(key, value, description, limits ...) for each field of `object`, a T, in order.
 template <typename T, int at = 0>
 void visit_fields(auto& object, auto&& visit) {
   if constexpr (requires { T::visit_field(FieldAt<at>{}, object, visit); }) {
@@ -115,7 +115,7 @@ concept HasWords = std::is_enum_v<T> && requires(T value) {
   { words_of(value) } -> std::same_as<std::span<const char* const>>;
 };
 
-/// The word of a value of an enum.
+/// The word for a value of an enum.
 template <HasWords T>
 const char* word(T value) {
   return words_of(value)[static_cast<std::size_t>(value)];
@@ -129,8 +129,8 @@ std::vector<std::string> all_words() {
 
 }  // namespace zerotax
 
-// The number of a field is its distance from RESULT: a struct with fields of its own stands before it, or outside.
-// A description that says no more than that of the field is left out.
+// The number of a field is its distance from RESULT, by __COUNTER__. An inner struct that has fields must therefore be
+// declared before the RESULT of the outer one. RESULT needs no description if the field of that type says the same.
 #define RESULT(title, ...)                                    \
   static constexpr const char* kTitle = title;                \
   static constexpr const char* kDescription = "" __VA_ARGS__; \
@@ -138,7 +138,7 @@ std::vector<std::string> all_words() {
 #define ZEROTAX_VISIT_FIELD(...)                                                                                     \
   static void visit_field(zerotax::FieldAt<__COUNTER__ - kFieldsBegin>, auto& object, auto&& visit) { __VA_ARGS__; } \
   static_assert(true)
-/// A field that is a member of a base, or has another type than FIELD can name.
+/// Describes a member that is declared elsewhere: in a base, or because FIELD cannot name its type.
 #define MEMBER(name, ...) ZEROTAX_VISIT_FIELD(visit(#name, object.name, __VA_ARGS__))
 #define FIELD(Type, name, ...) \
   MEMBER(name, __VA_ARGS__);   \
@@ -178,7 +178,7 @@ struct nlohmann::adl_serializer<T> {
   }
 };
 
-/// An unknown word is read as the first.
+/// An unknown word is read as the first word of the enum.
 template <zerotax::HasWords T>
 struct nlohmann::adl_serializer<T> {
   static void to_json(zerotax::Json& json, T value) { json = zerotax::word(value); }

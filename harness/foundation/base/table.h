@@ -73,7 +73,7 @@ class Cell {
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell()) {}
 
   static Cell not_available();
-  /// A word of our own with the codes of its color, shown unchanged.
+  /// A word that contains the codes of its color. The table shows it unchanged, so it must not come from outside.
   static Cell colored(std::string word);
   /// Text that Markdown shows as code.
   static Cell code(std::string text);

@@ -130,7 +130,7 @@ void PerfBuffer::copy(void* target, std::uint64_t from, std::size_t bytes) const
 
 int perf_denial() {
   perf_event_attr attributes{};
-  // A descriptor: a sandbox knows no flags.
+  // A kernel refuses these flags by EINVAL. A sandbox that ignores flags may return a descriptor: it denies nothing.
   return perf_event_open(attributes, 0, -1, ~0UL) || errno == EINVAL ? 0 : errno;
 }
 

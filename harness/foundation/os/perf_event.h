@@ -82,7 +82,8 @@ class PerfRecordReader {
   const unsigned char* end_;
 };
 
-/// What a record other than a sample says of a task: PERF_RECORD_MMAP, _MMAP2, _COMM, _FORK, _EXIT, _READ or _SWITCH.
+/// The content of a record about a task that is no sample: PERF_RECORD_MMAP, _MMAP2, _COMM, _FORK, _EXIT, _READ or
+/// _SWITCH.
 struct PerfTaskRecord {
   std::uint32_t type = 0;
   std::uint16_t misc = 0;
@@ -102,12 +103,12 @@ struct PerfTaskRecord {
   std::uint32_t protection = 0;  ///< PROT_…
   std::uint32_t flags = 0;       ///< MAP_…
 
-  /// Of a COMM: the task executed another program. Otherwise it took another name.
+  /// Whether the task of a COMM executed another program. If not, the task only changed its name.
   [[nodiscard]] bool is_exec() const { return (misc & PERF_RECORD_MISC_COMM_EXEC) != 0; }
 };
 
-/// Nothing for other records. The event has sample_id_all, and PERF_SAMPLE_TID, _TIME and _IDENTIFIER alone of what a
-/// record then ends with.
+/// Returns nothing for records of other types. The event must have sample_id_all. Of the fields that this adds to the
+/// end of a record, the event must have PERF_SAMPLE_TID, _TIME and _IDENTIFIER, and no others.
 std::optional<PerfTaskRecord> parse_task_record(const perf_event_header& header, PerfRecordReader reader);
 
 /// The ring buffer of a perf event, mapped here. Source: perf_event_open(2), "MMAP layout".
@@ -126,7 +127,7 @@ class PerfBuffer {
   PerfBuffer& operator=(const PerfBuffer&) = delete;
 
   /// Calls visit(header, body of the record as a PerfRecordReader) for each record since the last call, and makes room.
-  /// Reports of lost records are counted instead.
+  /// A record that reports lost records is not visited: lost() counts them.
   template <typename Visit>
   void read(Visit visit) {
     const std::uint64_t head = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
@@ -148,7 +149,8 @@ class PerfBuffer {
     }
     __atomic_store_n(&page_->data_tail, tail, __ATOMIC_RELEASE);
   }
-  /// Records that were lost because nobody read them in time, as the kernel reports with the next record.
+  /// The number of records that were lost because nobody read them in time. The kernel reports them with the next
+  /// record.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:

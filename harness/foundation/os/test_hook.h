@@ -4,7 +4,7 @@
 
 namespace zerotax {
 
-/// The environment variable by which a test chooses something that this machine would not. Always null in a build
+/// The value of an environment variable by which a test makes zerotax act as on another machine. Null in a build
 /// without tests.
 inline const char* test_hook([[maybe_unused]] const char* variable) {
 #ifdef ZEROTAX_TESTS

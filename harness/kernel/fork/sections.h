@@ -21,7 +21,7 @@ const std::vector<ForkSection>& fork_sections();
 /// the outermost function with a section of its own that decides; an inlined function is found by what it calls.
 std::size_t section_of(const std::vector<std::string>& stack);
 
-/// Whether the kernel was clearing a page then, in whichever section.
+/// Whether the kernel was clearing a page in this stack, in any section.
 bool clears_pages(const std::vector<std::string>& stack);
 
 /// The paper's Table I (Barkley and Schimmel, 1989): milliseconds on an AT&T 3B2/310, smallest process.

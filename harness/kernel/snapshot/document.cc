@@ -60,7 +60,7 @@ ZEROTAX_FIELDS_READ(Snapshot, schema, zerotax_version, state, started, command, 
 ZEROTAX_FIELDS_WRITTEN(NodeShares, first, second)
 ZEROTAX_FIELDS_WRITTEN(Placed, array, destination)
 ZEROTAX_FIELDS_WRITTEN(SweepVerdict, is_it_copying, copy_done_first, sentence)
-/// A row has the parameters of its snapshot beside its figures, and fewer counts of faults.
+/// A row of a sweep contains the parameters of its snapshot and its figures, but fewer counts of faults than a result.
 void to_json(Json& json, const SweptRow& row) {
   json = Json::object();
   const auto add = [&](const char* key, const auto& value) { write_field(json, key, value); };

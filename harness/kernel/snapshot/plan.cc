@@ -24,7 +24,7 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr unsigned kMostPasses = 1000;  // as in process/job.cc
+constexpr unsigned kMostPasses = 1000;  // process/job.cc has the same limit
 
 void check_pages(const char* option, std::uint64_t bytes) {
   if (bytes % page_bytes() == 0) return;

@@ -91,7 +91,8 @@ struct SweepAxes {
 /// machine. Throws UsageError, and MachineError for a placement that needs more nodes.
 SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParameters& given, std::size_t nodes);
 
-/// A snapshot of one alternative for each combination, sizes outermost, alternatives innermost; all else is as `given`.
+/// One snapshot for each combination of the axes and an alternative: sizes vary slowest, alternatives fastest. `given`
+/// has all other parameters.
 /// Throws UsageError for what check_snapshot refuses, and for more than a thousand rows. A batch that is larger than
 /// the array makes no row, unless there would be none.
 std::vector<SnapshotPlan> sweep_rows(const SweepAxes& axes, const SnapshotPlan& given);

@@ -10,7 +10,8 @@ namespace {
 
 using Metric = std::int64_t RunMetrics::*;
 
-/// Of runs, of which there must be some: a metric, and the time between two.
+/// Quantiles over runs (at least one): of the time from `earlier` to `later`, or of `later` itself if `earlier` is
+/// null.
 Quantiles of_time(const std::vector<SnapshotRun>& runs, Metric earlier, Metric later) {
   std::vector<double> values;
   values.reserve(runs.size());
@@ -64,7 +65,7 @@ Child child_of(const std::vector<SnapshotRun>& runs, const SnapshotParameters& p
   return child;
 }
 
-/// Shares of the pages on each node, where a placement was asked for.
+/// The share of the pages on each node; n/a without a placement.
 Measured<Placed> placed_of(const RunMetrics& of) {
   if (of.array_pages_seen == kNotCounted) return NotAvailable{"no placement was asked for"};
   const auto shares = [](std::int64_t seen, std::int64_t first, std::int64_t second) -> Measured<NodeShares> {

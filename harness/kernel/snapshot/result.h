@@ -21,7 +21,7 @@ namespace zerotax::snapshot {
 
 /// Why there is nothing of a run that was not made.
 inline constexpr const char* kNotRun = "interrupted before it was run";
-/// Why there is nothing of a row of a sweep that was begun, or not even that.
+/// Why a row of a sweep has no figures if the sweep was interrupted before or during that row.
 inline constexpr const char* kNotFinished = "interrupted before it was finished";
 
 struct Counts : ClassCounts {};
@@ -67,7 +67,7 @@ struct Faults {
   Timeline timeline;
 };
 
-/// Nanoseconds of kernel time by what they were spent on.
+/// Nanoseconds of kernel time for each kind of kernel work.
 struct Sections : std::array<std::uint64_t, kKernelWorks> {};
 
 struct CpuPart {
@@ -146,7 +146,7 @@ struct Figures {
   Measured<Cpu> cpu;
   Measured<Cpu> cpu_held;
   Measured<CpuTime> cpu_time;
-  // The figures that only rows of a sweep show.
+  // Only rows of a sweep show these figures.
   Measured<Quantiles> child_end_ns;
   Measured<std::uint64_t> copy_done_first_runs;
   Measured<Placed> placed;
@@ -300,7 +300,7 @@ class SnapshotRuns {
  public:
   explicit SnapshotRuns(const SnapshotPlan& plan);
 
-  /// Returns whether more of this allocator and alternative are needed: a failed run ends them.
+  /// Returns whether to continue with this allocator and alternative. After a failed run, no further runs are needed.
   bool take(const SnapshotStep& step, const SnapshotRun& run);
 
   /// All but the verdict and the environment.
@@ -329,14 +329,14 @@ class SnapshotRuns {
   std::vector<Taken> taken_;
 };
 
-/// Carries a plan out, alternatives interleaved, nothing beside them: the timing runs first, then one of each other
-/// pass. Those with a child have some timing runs held, too, and are run twice by faults and by samples, the second
-/// time held. A pass that this machine does not permit has the status kNotWatched. All but the verdict and the
-/// environment.
+/// Carries out a plan, one run at a time, alternatives interleaved: first the timing runs, then one run of each other
+/// pass. An alternative with a child also has timing runs that are held, and its passes for faults and for samples run
+/// twice, the second time held. A pass that this machine does not permit gets the status kNotWatched. The result lacks
+/// its verdict and environment.
 Snapshot run_snapshots(const SnapshotPlan& plan);
 
-/// Takes a snapshot for each row, one row after the other: the timing runs, one for CPU time over time, one for faults.
-/// Of rows that were not finished when a signal asked for an end, nothing is kept. All but the verdict and the
+/// Takes the snapshots of one row after the other: the timing runs, a run for CPU time over time, and a run for faults.
+/// A signal ends the sweep, and discards the runs of the row that is not finished. The result lacks its verdict and
 /// environment.
 Sweep run_sweep(const SweepAxes& axes, const std::vector<SnapshotPlan>& rows);
 

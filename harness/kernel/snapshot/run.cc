@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kLargeBuffer = std::size_t{64} << 20;  ///< for each CPU
 constexpr unsigned kHz = 1999;                               // does not divide the timer's rate
 
-/// Takes what the program wrote. Returns whether it came to its end.
+/// Copies the block that the program wrote into `run`. Returns false if the program did not reach its end.
 bool take_block(const RunBlock& block, SnapshotRun& run) {
   if (block.end == RunBlock::End::kNone) return false;
   run.metrics = block.metrics;

@@ -64,7 +64,7 @@ Item item_of(std::string label, std::uint64_t memory_bytes, double seconds, cons
   return item;
 }
 
-/// One run, with `library` preloaded unless it is empty.
+/// Makes one run. `library` is preloaded unless it is empty.
 SnapshotRun run_step(const SnapshotPlan& plan, const SnapshotStep& step, const std::string& library) {
   const SnapshotAlternative& alternative = plan.alternatives[step.alternative];
   SnapshotParameters parameters = plan.parameters_of(alternative);
@@ -98,7 +98,7 @@ SweptRow measured_row(const SnapshotPlan& plan, const std::string& library) {
     end_if_stopped();
     const SnapshotStep step{0, 0, pass, false};
     SnapshotRun run = run_step(plan, step, library);
-    // A row counts only if it was timed and checked.
+    // A row is valid only if its times were measured and its snapshot was verified.
     const bool checks = pass == SnapshotPass::kMemory;
     const bool needed = checks || pass == SnapshotPass::kTiming;
     if ((needed && run.status == Status::kNotWatched) || (checks && run.status == Status::kTimeout)) {

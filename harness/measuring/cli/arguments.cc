@@ -90,14 +90,14 @@ bool is_given(const CLI::App& app, const std::string& other) {
   return value.substr(0, value.find(',')) == other.substr(equals + 1);
 }
 
-/// As it stands in a message.
+/// The name as a message shows it: "a command" for "--", and "--on slurm" for "--on=slurm".
 std::string shown(std::string name) {
   if (name == "--") return "a command";
   std::replace(name.begin(), name.end(), '=', ' ');
   return name;
 }
 
-/// "--pid, --cgroup or --all".
+/// The names as a message shows them: "--pid, --cgroup or --all".
 std::string shown(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -111,7 +111,7 @@ UsageError refused(const Refusal& refusal, const std::string& name, const std::s
           fmt::format(fmt::runtime(refusal.remedy), name, other)};
 }
 
-/// An option that says how or where the result is shown.
+/// Whether an option only decides how or where the result is shown.
 bool is_of_presentation(const std::string& name) {
   return name == "--plot" || name == "--color" || name == "--force" || is_output_option(name);
 }

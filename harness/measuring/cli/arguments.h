@@ -17,7 +17,7 @@ namespace zerotax {
 /// The values that a shell may offer for an option.
 using ValueList = std::function<std::vector<std::string>()>;
 
-/// The message of a refused combination: {0} is the option, {1} the other option. "--" means the command after it.
+/// The message for a refused combination of options: {0} is the option with the rule, {1} the other option.
 struct Refusal {
   std::string problem;
   std::string remedy;
@@ -53,16 +53,16 @@ class Argument {
   Argument& seconds();
   /// Requires a number above zero.
   Argument& positive();
-  /// Requires at least one of the others: "--pid", "--on=slurm" (with that value), or "--" (a command to run).
+  /// Requires at least one of the others: "--pid", "--on=slurm" (--on with that value), or "--" (a command to run).
   Argument& needs(const std::vector<std::string>& others,
                   const Refusal& refusal = {"{0} has no effect without {1}", "add {1}, or leave out {0}"});
   Argument& excludes(const std::vector<std::string>& others,
                      const Refusal& refusal = {"{0} and {1} cannot be given together", "leave one of them out"});
-  /// Excludes a command and all options but `allowed` and those that say how and where the result is shown.
+  /// Excludes a command, and all options except `allowed` and those that decide how and where the result is shown.
   Argument& alone(const std::vector<std::string>& allowed, const Refusal& refusal);
   /// Not in --help, the manual page or completion.
   Argument& hidden();
-  /// --help of a command only names it: it is the same everywhere, and `zerotax help options` explains it.
+  /// --help of a command only names the option. It is the same in all commands, so `zerotax help options` explains it.
   Argument& common();
   /// The values that a shell offers, if the argument is not a file.
   Argument& completed_by(ValueList values);
@@ -97,9 +97,9 @@ class Arguments {
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::string name() const;
 
-  /// Requires exactly one of these, named as for Argument::needs. `none`: the message if none of them is given.
+  /// Requires exactly one of `names` (in the form of Argument::needs). `none` is the message if none of them is given.
   void exactly_one(const std::vector<std::string>& names, const Refusal& none);
-  /// Throws UsageError if what was given breaks a rule of needs(), excludes(), alone() or exactly_one().
+  /// Throws UsageError if the command line breaks a rule of needs(), excludes(), alone() or exactly_one().
   void check_rules() const;
 
   /// For cli/ itself.

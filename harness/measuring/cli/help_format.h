@@ -24,7 +24,7 @@ UsageError leftover_error(const CLI::App& app);
 /// --help in 80 columns: an option, then what it does, wrapped beside it, with its default.
 class HelpFormat : public CLI::Formatter {
  public:
-  /// Of the common options, only their names.
+  /// Lists common options by name only.
   [[nodiscard]] std::string make_group(std::string group, bool positional,
                                        std::vector<const CLI::Option*> options) const override;
   std::string make_option(const CLI::Option* option, bool positional) const override;

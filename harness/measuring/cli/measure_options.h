@@ -31,7 +31,7 @@ struct MeasureOptions {
 
   /// --allocator, --env, --timeout. `fallback`: what is measured where no allocator is given.
   void add_allocators(Arguments& arguments, const std::string& fallback = "all built in");
-  /// --out, and --resume with the options that may stand beside it.
+  /// --out and --resume. `beside_resume`: the options that may be given together with --resume.
   void add_folder(Arguments& arguments, const std::vector<std::string>& beside_resume = {"--on"});
   /// --audit-only.
   void add_audit_only(Arguments& arguments);

@@ -70,7 +70,7 @@ std::optional<int> run_on_machine(CLI::App& command) {
     fetch_libraries(words);
     return machine::run_in_machine(*place, machine::this_program(*place, words));
   }
-  // Words of its own may follow "slurm" (fleet_options.h).
+  // More words may follow "slurm": FleetOptions::place() checks them.
   const std::string name = text.substr(0, text.find(','));
   if (text != "local") check_word(kOption, name, known_values(*option));
   return std::nullopt;
@@ -80,7 +80,8 @@ namespace {
 
 constexpr const char* kSlurm = "slurm";
 
-/// The words after "slurm", each after a comma. A value of sbatch may have commas, too.
+/// Splits ",shards=8,--partition=bench" into words. Only a comma before --, or before shards=, separates words, because
+/// the value of an sbatch option may contain commas.
 std::vector<std::string> words_of(std::string text) {
   std::vector<std::string> words;
   while (!text.empty()) {

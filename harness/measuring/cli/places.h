@@ -23,10 +23,11 @@ class FleetOptions {
  public:
   void add(Arguments& arguments);
 
-  /// Throws UsageError for other words, and for those that sbatch refuses; MachineError if Slurm is not here. To
-  /// be called before anything is made. A run that is `resumed` has its shards already.
+  /// Throws UsageError for invalid words and for options that sbatch refuses, and MachineError if Slurm is not
+  /// installed. Call it before anything is made. Refuses shards= if the run is `resumed`, because the run has its
+  /// shards already.
   [[nodiscard]] fleet::Place place(bool resumed = false) const;
-  /// Whether it names another place than this host.
+  /// Whether --on names another place than this host.
   [[nodiscard]] bool given() const { return on_ != "local"; }
 
  private:

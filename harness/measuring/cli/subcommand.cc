@@ -44,7 +44,7 @@ std::vector<Entry>& entries() {
   return all;
 }
 
-/// What follows -- belongs to a program, and not every command or verb runs one.
+/// Refuses -- for a command or verb that does not run a program, and -- without a program after it.
 void check_program(const CLI::App& command) {
   const std::vector<CLI::App*> verbs = command.get_subcommands();
   if (!verbs.empty()) return check_program(*verbs.front());

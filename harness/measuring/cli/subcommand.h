@@ -32,7 +32,7 @@ class Subcommand {
   /// The words of the command line, for run.json.
   static std::vector<std::string> command_line;
 
-  /// Those that we parse, without the program's name: all before the first "--".
+  /// The words that zerotax parses: those before the first "--", without zerotax's own name.
   static std::vector<std::string> own_words();
   /// The command that was named, as `zerotax trace run --help` asks about it: "zerotax trace run", or "zerotax".
   static std::string named_command(const CLI::App& app);

@@ -72,7 +72,8 @@ const std::vector<KernelWorkRow>& kernel_works() {
 }
 
 std::optional<KernelWork> kernel_work_of(std::string_view function) {
-  // Not as prefixes: copy_page_range is part of fork and copies no page, and copy_page_to_iter is of system calls.
+  // These names are no prefixes: copy_page_range is part of fork and copies no page, and copy_page_to_iter is part of
+  // system calls.
   if (function == "copy_page" || function == "copy_page_regs") return kCopyWork;
   for (std::size_t work = 0; work < kKernelWorks; ++work) {
     const auto& prefixes = kernel_works()[work].prefixes;

@@ -30,7 +30,8 @@ class KernelSymbols {
   std::map<std::uint64_t, std::string> by_address_;
 };
 
-/// What the kernel does for a program whose pages are zeroed, or shared by fork: an index into kernel_works().
+/// Kinds of work that the kernel does when it zeroes pages or copies them after a fork. The value is an index into
+/// kernel_works().
 enum KernelWork : std::size_t {
   kCopyWork,
   kZeroWork,
@@ -57,11 +58,12 @@ struct KernelWorkRow {
 /// In the order in which they are listed.
 const std::vector<KernelWorkRow>& kernel_works();
 
-/// The work that a kernel function names. Nothing if it names none: then it belongs to its caller.
+/// The kind of work that the name of a kernel function tells. Nothing if the name tells none: then the function does
+/// the work of its caller.
 std::optional<KernelWork> kernel_work_of(std::string_view function);
 
-/// The work of a stack: that of its innermost kernel function which names one; kOtherWork if none does, nothing if the
-/// sample was taken in user mode.
+/// The kind of work of a stack: of its innermost kernel function whose name tells one. kOtherWork if no name does;
+/// nothing if the sample was taken in user mode.
 std::optional<KernelWork> kernel_work_of(const Stack& stack);
 
 }  // namespace zerotax

@@ -189,9 +189,8 @@ struct AdviceResult : DocumentHead {
 };
 
 struct SelfTest : DocumentHead {
-  RESULT("zerotax advise --self-test",
-         "What zerotax advise --self-test N --json writes: searches in which every remedy is the program's present "
-         "state.");
+  RESULT("benchmark-advise-alarms",
+         "What benchmark-advise-alarms --json writes: searches in which every remedy is the program's present state.");
   SCHEMA_FIELD("zerotax.advise_self_test/1");
   VERSION_FIELD();
   STARTED_FIELD();

@@ -16,7 +16,7 @@ enum class Goal { kCpu, kWall, kFaults, kMemory };
 ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory")
 inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory};
 
-/// As --goal and the document have them.
+/// The names of the goals, as in --goal and in the document.
 std::vector<std::string> goal_names();
 /// Throws UsageError.
 Goal parse_goal(const std::string& text);

@@ -62,7 +62,7 @@ struct RecordOptions {
   double seconds = kProcessSeconds;
 };
 
-/// Of what runs already.
+/// The scope of --pid, --cgroup or --all; nothing if none of them is given.
 std::optional<WatchScope> scope_of(const RecordOptions& options) {
   std::optional<WatchScope> scope;
   if (options.pid) scope = WatchScope::of_process(*options.pid);
@@ -153,7 +153,7 @@ ExitStatus run(const RecordOptions& options) {
 
 const Refusal kOfCommand{"{0} applies only to a command, but {1} is given", "leave one of them out"};
 
-/// Whom to record: a command, or what runs already, and how.
+/// Options that choose what to record, a command or running processes, and how.
 void add_target(Arguments& arguments, RecordOptions& options) {
   arguments
       .option("-p,--pid", options.pid,

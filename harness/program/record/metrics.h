@@ -53,7 +53,7 @@ struct HugeBlocks {
         "The part of examined_bytes in pages that are not all zero: what the program wrote.");
 };
 
-/// The lowest and the highest value of an estimate, or of bytes of which an estimate is part.
+/// The lowest and the highest value of an estimate, or of a number of bytes that includes an estimate.
 using LowHigh = std::optional<std::array<std::uint64_t, 2>>;
 
 struct ReturnedBy : ReturnRow {

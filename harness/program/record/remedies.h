@@ -25,7 +25,7 @@ struct InsideAllocator {
   std::map<std::string, std::string> variables;  ///< variables of remedies that have another name here, and that name
 };
 
-/// The known allocators, and how to recognise them.
+/// The known allocators, and how to recognize them.
 std::map<std::string, InsideMarks> inside_marks();
 
 /// The allocators in these files, one for each name of an allocator's variable. Names and messages stay in a file whose

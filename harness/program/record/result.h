@@ -44,7 +44,7 @@ struct SampledSite {
 
 ENUM_WORDS(SiteKind, "calloc", "realloc", "by_hand", "malloc", "free", "purge", "program", "by_program", "fault")
 
-/// Those that are not 0, by the names of their mechanisms.
+/// Returned bytes by the name of the mechanism; mechanisms that returned nothing are left out.
 struct ReturnedBytes {
   static constexpr const char* kSchema = R"({"type": "object",
     "propertyNames": {"enum": ["munmap", "madvise", "brk", "mremap", "mmap"]},

@@ -52,7 +52,7 @@ struct TaxInput {
 /// less than a fiftieth, or 1 % of the CPU time, become one number.
 Tax make_tax(const TaxInput& input, const FaultCost& cost);
 
-/// A row for each cause, and the estimates among them cut to the time that the program has left.
+/// Adds a row for each cause. Cuts the rows that are estimates to the CPU time that the program has left.
 void add_rows(Tax& tax, const TaxInput& input);
 
 /// Of the program's CPU time.

@@ -108,8 +108,9 @@ void add_verdict(Workload& workload);
 /// Whether any allocator could not be replayed.
 bool any_failed(const Workload& workload);
 
-/// The objects "zerotax.replay/1" and "zerotax.workloads/1", whose `started` and environment are those of now.
+/// The head of a document, with the present time and environment.
 DocumentHead new_head(const char* schema);
+/// The objects "zerotax.replay/1" and "zerotax.workloads/1".
 Json replay_json(const Replay& replay);
 Json workloads_json(const Workloads& workloads);
 Workloads read_workloads(const Json& json);

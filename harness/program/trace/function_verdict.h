@@ -19,7 +19,7 @@ struct FunctionSide {
 enum class FunctionChange { kAppeared, kVanished, kGrew, kShrank, kMoreCalls, kFewerCalls, kSame, kUnclear };
 ENUM_WORDS(FunctionChange, "appeared", "vanished", "grew", "shrank", "more calls", "fewer calls", "same", "unclear")
 
-/// What became of a function: part of a DiffRow.
+/// The change of a function between two traces: part of a DiffRow.
 struct FunctionVerdict {
   std::int64_t self_change_ns = 0;
   Measured<double> noise_ns;  ///< that the change of self time must exceed

@@ -25,7 +25,7 @@ struct FunctionOptions {
   std::string json;
 };
 
-/// Where the table goes: standard output, unless JSON goes there.
+/// The stream for the table: standard output, or standard error if JSON goes to standard output.
 std::FILE* table_out(const FunctionOptions& options) { return options.json == "-" ? stderr : stdout; }
 
 ExitStatus diff(FunctionOptions& options) {
@@ -64,7 +64,7 @@ TraceVerb functions_verb(Arguments& arguments) {
   add_patterns(verb, "--object", filter.objects, "FILE", "only functions in this program or library");
   verb.flag("--tree", options->query.tree, "show who calls whom, with the times of each path");
   verb.option("--depth", options->query.depth, "only so many levels of the tree")
-      .needs({"--tree"}, {"{0} limits the tree, which is not asked for", "give {1}, too"})
+      .needs({"--tree"}, {"{0} limits the tree, but {1} is not given", "give {1}, too"})
       .shown_as("N")
       .positive();
   verb.option("--diff", options->before, "compare with this earlier trace: --diff BEFORE AFTER")

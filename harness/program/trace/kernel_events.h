@@ -10,8 +10,8 @@
 
 namespace zerotax::trace {
 
-/// The list of ZEROTAX_TRACE_EVENTS, from the words of --event: names that are wanted, and after ! those that are not.
-/// Throws UsageError for what can be no name of an event.
+/// The value of ZEROTAX_TRACE_EVENTS, from the words of --event: event names to record, and after ! names not to
+/// record. Throws UsageError for a word that cannot be the name of an event.
 std::string event_list(const std::vector<std::string>& names);
 
 /// Throws UsageError unless --until is empty or a name of an event that a program can record.

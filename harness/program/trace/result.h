@@ -63,7 +63,7 @@ struct EventCount : Span {
 };
 
 struct Summary : Source, Span {
-  RESULT("zerotax trace", "What zerotax trace list, summary and run --json write: events that programs recorded.");
+  RESULT("zerotax trace", "What zerotax trace summary and run --json write: events that programs recorded.");
   static constexpr const char* kDocument = "zerotax.trace/1";
   MEMBER(folder, "The trace, as given on the command line.");
   MEMBER(events, "Number of events read from the trace.");

@@ -15,7 +15,7 @@ namespace zerotax::trace {
 
 void add_patterns(Arguments& verb, const std::string& option, std::vector<std::string>& to, const char* shown,
                   const std::string& description) {
-  verb.option(option, to, description + " (repeatable; * and ? match; after ! none of these)")
+  verb.option(option, to, description + " (repeatable; * and ? are wildcards; a ! before it excludes)")
       .shown_as(shown)
       .word()
       .repeatable();

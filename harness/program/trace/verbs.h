@@ -20,16 +20,16 @@ struct TraceVerb {
 TraceVerb functions_verb(Arguments& arguments);
 std::vector<TraceVerb> control_verbs(Arguments& arguments);  ///< start, stop, status
 
-// What verbs share.
+// Functions that verbs share.
 
 /// An option whose value, `shown`, is a name that may have * and ?, and which may be given several times.
-/// A pattern after ! is one of what is not wanted (unwanted_of).
+/// A pattern after ! excludes what matches it (unwanted_of).
 void add_patterns(Arguments& verb, const std::string& option, std::vector<std::string>& to, const char* shown,
                   const std::string& description);
-/// Moves the patterns after ! out of `patterns`, and returns them without it.
+/// Removes the patterns that begin with ! from `patterns`, and returns them without the !.
 std::vector<std::string> unwanted_of(std::vector<std::string>& patterns);
 
-/// The folder of a trace, which must be given.
+/// A required argument: the folder of a trace.
 void add_trace_folder(Arguments& verb, std::string& folder);
 /// The files of a trace, which no output may overwrite; none if there is no such folder. Throws UsageError if there is
 /// nothing of a trace in it.

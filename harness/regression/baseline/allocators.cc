@@ -42,7 +42,7 @@ bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& mea
   return allow_failing;
 }
 
-/// The baseline to write for each allocator. Throws UsageError where allocators and files do not fit.
+/// The path of the baseline to write, for each allocator. Throws UsageError if allocators and files do not fit.
 std::vector<std::string> paths_of(const Options& options, const std::vector<Allocator>& allocators) {
   std::error_code failure;
   const bool folder = std::filesystem::is_directory(options.baseline, failure);

@@ -30,7 +30,7 @@ constexpr const char* kCheckExamples =
     "  zerotax check --baseline workloads.json --allocator mine=./libmine.so -- workloads/*.calls\n"
     "A command runs without a terminal; its input and output are /dev/null.\n";
 
-/// The measurer: commands after --, else allocators.
+/// `zerotax bless`: of the command after --, or of allocators if there is none.
 ExitStatus bless(const Options& options) {
   const auto words = Subcommand::program_words();
   options.measure.check();

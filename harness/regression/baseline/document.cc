@@ -135,7 +135,7 @@ std::string condition(const Measured<T>& found) {
   return found ? fmt::format("{}", *found) : "unknown";
 }
 
-/// Reads a document by a function that throws std::invalid_argument for a damaged one.
+/// Reads a document. `read` converts its JSON, and throws std::invalid_argument if the document is damaged.
 template <typename Read>
 auto read_undamaged(const std::string& path, const char* schema, const char* remedy, const Read& read) {
   const Json json = read_document(path, schema, remedy);

@@ -24,7 +24,7 @@ Json programs_json(const std::vector<Program>& programs);
 /// Reads a file, and checks all of it, so that those who compare with it can rely on what is there. Throws UsageError
 /// for what is not a regular file, not JSON, not a baseline, or damaged.
 Baseline read_baseline(const std::string& path);
-/// The same of a baseline of programs.
+/// Reads and checks a baseline of programs likewise.
 std::vector<Program> read_programs(const std::string& path);
 
 /// What of an environment a baseline keeps: "kernel", "cpu", "thp", "cpus", "page_bytes", "libc",
@@ -40,7 +40,7 @@ Json check_json(const AllocatorChecks& checks);
 Json check_json(const ProgramCheck& check);
 Json check_json(const ProgramChecks& checks);
 
-// Parts of these documents.
+// Parts of baselines and of the documents of checks.
 void to_json(Json& json, const PointIdentity& point);
 void to_json(Json& json, const SeenRange& range);
 /// The steady state of a point: its status and kSteadyMetrics.

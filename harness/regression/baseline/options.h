@@ -41,8 +41,8 @@ ExitStatus bless_programs(const Options& options, const std::vector<std::string>
 /// Compares commands with their baselines.
 ExitStatus check_programs(const Options& options, const std::vector<std::string>& words);
 
-/// Checks subjects one after the other, and reports all results. A signal ends it early: with the results so far, if
-/// there are any; else throws Stop.
+/// Checks subjects one after the other, and reports all results. After a signal, reports the results so far, or throws
+/// Stop if there are none.
 template <typename Subject, typename Check, typename Report>
 ExitStatus check_each(const std::vector<Subject>& subjects, const Check& check, const Report& report) {
   std::vector<decltype(check(subjects.front()))> results;
@@ -57,11 +57,11 @@ ExitStatus check_each(const std::vector<Subject>& subjects, const Check& check, 
   return report(std::move(results));
 }
 
-/// The refusal of an option about allocators beside a command, and of an option about a command without one.
+/// Refusals of an option for allocators if a command is given, and of an option for a command if none is given.
 inline const Refusal kOfAllocators{"{0} is for an allocator, but a command is given after --",
                                    "leave out {0}, or -- and everything after it"};
 inline const Refusal kOfCommands{"{0} is for a command, but none is given", "leave it out, or add -- and the command"};
-/// --name of a command.
+/// --name: the name of a command in its baseline.
 void add_name(Arguments& arguments, std::string& name);
 
 }  // namespace zerotax::baseline

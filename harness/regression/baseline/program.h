@@ -100,7 +100,7 @@ struct ProgramChange {
 };
 /// The metric for people: "page faults of cc1".
 std::string name_of(const ProgramChange& change);
-/// One line: "page faults 1,148 → 71,697", with the process, if it is of one.
+/// One line: "page faults 1,148 → 71,697". It names the process if the metric belongs to one process.
 std::string words_of(const ProgramChange& change);
 /// A change lasts if all runs are on the same side of its range. It keeps the value nearest to the range.
 bool lasts(ProgramChange& change, const ProgramChange& again);

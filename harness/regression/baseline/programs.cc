@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 using Words = std::vector<std::string>;
 
-/// Several recordings are a command each; else the words are one. Throws UsageError for other arguments of a recording,
-/// and for one name of several.
+/// The commands to run: one for each recording if the words are several recordings, else one of all words. Throws
+/// UsageError for arguments of a recording that are no recordings, and for --name with several recordings.
 std::vector<Words> commands_of(const Options& options, const Words& words) {
   if (words.size() < 2 || !is_recording(words.front())) return {words};
   if (!options.name.empty()) {
@@ -51,8 +51,8 @@ std::vector<Words> commands_of(const Options& options, const Words& words) {
   return commands;
 }
 
-/// The target of a command. Checks what can be checked without running anything. Its variables are those of the command
-/// line: subject_of() takes those of the baseline where the command line has none.
+/// The target of a command. Checks what can be checked without running anything. The target has the variables of the
+/// command line; subject_of() takes those of the baseline if the command line has none.
 runs::Target target_of(const Options& options, const Words& words) {
   const Words& allocators = options.measure.allocators;
   if (allocators.size() > 1) {
@@ -183,7 +183,7 @@ void bless_one(const runs::Target& target, const Options& options) {
   print_lines(stdout, bless_text(program, notes, options.baseline));
 }
 
-/// A command, and the program of the baseline that it is compared with.
+/// A command, and the program in the baseline with which the command is compared.
 struct ProgramSubject {
   runs::Target target;
   Program blessed;
@@ -235,7 +235,7 @@ ProgramCheck check_one(const ProgramSubject& subject, const std::string& path, b
   return check;
 }
 
-/// Of one command, its check; of several, all checks.
+/// Shows the check of a single command (`alone`), or all checks of several commands.
 ExitStatus report(std::vector<ProgramCheck> results, bool alone, const Options& options) {
   const Palette palette = palette_for(stdout);
   if (!alone) {

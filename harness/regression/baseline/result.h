@@ -11,7 +11,7 @@
 
 namespace zerotax::baseline {
 
-// The fields below are keys of check.schema.json and program_check.schema.json in results/schema, which describe them.
+// The fields below are keys in JSON; results/schema/check.schema.json and program_check.schema.json describe them.
 
 /// One allocator compared with its baseline.
 struct AllocatorCheck : CheckedSubject {

@@ -12,7 +12,7 @@ namespace zerotax::baseline {
 /// For people: the verdict, the groups, how to accept it; with `explain` every changed metric as well. The first line
 /// is the verdict; the others have at most 80 columns, but for paths and names.
 std::string check_text(const AllocatorChecks& checks, bool explain, const Palette& palette = {});
-/// The same of a command: what changed, where, and how to accept it; with `explain` every place as well.
+/// The text for a command: what changed, where, and how to accept it; with `explain`, every place as well.
 std::string check_text(const ProgramCheck& check, bool explain, const Palette& palette = {});
 /// Of several commands: the verdict of all, and the text of those that changed; of all with `explain`.
 std::string check_text(const ProgramChecks& checks, bool explain, const Palette& palette = {});
@@ -27,7 +27,7 @@ std::string command_text(const runs::Command& command);
 /// The checks for other programs' formats: an outcome for each group of changes, or a passing one for an allocator
 /// without changes. The compared metrics of each point are benchmarks.
 exchange::OutcomeList check_outcomes(const AllocatorChecks& checks);
-/// The same with an outcome for each metric of a command.
+/// The checks of commands for other programs' formats: an outcome for each metric.
 exchange::OutcomeList check_outcomes(const ProgramCheck& check);
 exchange::OutcomeList check_outcomes(const ProgramChecks& checks);
 
@@ -39,7 +39,7 @@ std::string next_step(const AllocatorChecks& checks, bool explain, std::vector<s
 /// values have a range and an example of one; what is left out, and the uncertain thresholds, by name. "" of a steady
 /// one.
 std::string unsteady_text(const Baseline& baseline);
-/// What was blessed of a command, what was not seen of it, and how far it differs from run to run.
+/// What was blessed of a command, which parts of it were not seen, and how far its metrics differ from run to run.
 std::string bless_text(const Program& program, const std::vector<std::string>& notes, const std::string& path);
 
 }  // namespace zerotax::baseline

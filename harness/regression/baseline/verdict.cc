@@ -69,7 +69,7 @@ bool explains(const Condition& condition, const std::vector<BaselineChange>& cha
   });
 }
 
-/// The conditions of a command.
+/// The conditions under which a command was recorded, by key and by the words of a sentence.
 const std::vector<ConditionRow>& program_conditions() {
   static const std::vector<ConditionRow> rows{{"kernel", "kernel"},        {"thp", "transparent huge pages"},
                                               {"libc", "C library"},       {"aslr", "address randomisation"},

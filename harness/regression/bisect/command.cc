@@ -207,7 +207,7 @@ const Subcommand history_command(
                             {"it is not said of which project", "give --repo FOLDER, or --debian NAME"});
       arguments.flag("--again", options->again, "build and measure again what an earlier run has")
           .excludes({"--on=slurm"},
-                    {"{0} has no effect with --on slurm", "give --out a new folder: nothing of it is known"});
+                    {"{0} has no effect with --on slurm", "give a new folder to --out: it has no earlier results"});
       arguments
           .option("--tags", options->tags,
                   "tags that match this pattern, as in 'v2.*' (repeatable; default: the recipe's)")
@@ -219,7 +219,7 @@ const Subcommand history_command(
           .word()
           .excludes({"--tags"});
       arguments.flag("--all-parents", options->all_parents, "every commit of the range, not only first parents")
-          .needs({"--range"}, {"{0} is about {1}", "leave it out, or give {1} A..B"});
+          .needs({"--range"}, {"{0} has no effect without {1}", "leave it out, or give {1} A..B"});
       arguments
           .option("--out", options->out, "folder for the JSON, the table and the figure; new, or of an earlier run")
           .path();

@@ -54,7 +54,7 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
       .word()
       .completed_by(recipe_names)
       .excludes({"--"}, baseline::kOfAllocators)
-      .excludes({"--build", "--library"}, {"{0} says how to build already", "leave out --build and --library, or {0}"});
+      .excludes({"--build", "--library"}, {"{0} already says how to build", "leave out --build and --library, or {0}"});
   arguments
       .option("--build", build,
               "instead of a recipe: a command for sh, run in the folder of the version's files; {source} stands for "
@@ -93,7 +93,7 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
   add_to(arguments, to, "at which a threshold is looked for; default: 256MiB")
       .word()
       .excludes({"--"}, baseline::kOfAllocators)
-      .excludes({"--no-thresholds"}, {"{0} is about thresholds", "leave it out, or {1}"});
+      .excludes({"--no-thresholds"}, {"{0} has no effect with {1}", "leave it out, or {1}"});
 }
 
 void CommonOptions::take_command() {

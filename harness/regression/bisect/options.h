@@ -30,7 +30,8 @@ struct CommonOptions {
   bool replays = false;            ///< it is a recording, and a version the allocator that it is replayed under
 
   void add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words);
-  /// Takes the words after --. Throws UsageError for a library beside a command that replays nothing.
+  /// Takes the words after --. Throws UsageError if --library is given for a command, or
+  /// missing for a recording.
   void take_command();
   /// Throws UsageError for what makes no sense, and for an unknown recipe. Nothing is run.
   [[nodiscard]] Recipe chosen_recipe() const;

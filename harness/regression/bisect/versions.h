@@ -15,7 +15,7 @@
 
 namespace zerotax::bisect {
 
-/// Receives what is being done, for progress: "building".
+/// Receives the name of the current step, to show progress: "building".
 using Watch = std::function<void(const char* what)>;
 
 /// What is measured of each version of a program.

@@ -41,8 +41,8 @@ struct Options {
 /// The axes of --along.
 std::vector<std::string> axis_names();
 
-/// `zerotax compare` of the two commands of `words`, with --- between them: counts, and times in pairs. Throws as the
-/// command.
+/// `zerotax compare` of two commands, which --- separates in `words`: compares counts, and times in pairs of runs.
+/// Throws as the command.
 ExitStatus compare_programs(const Options& options, const std::vector<std::string>& words);
 
 /// `zerotax compare --along`. Throws as the command.

@@ -14,7 +14,7 @@
 #include "compare/programs.h"
 #include "files/document.h"
 
-// The documents of comparisons along an axis, of files of bench, and of commands.
+// The documents of comparisons other than of points: along an axis, of files of bench, and of commands.
 
 namespace zerotax::compare {
 

@@ -1,5 +1,5 @@
-// How often advice recommends a remedy that has no effect: each search tries the unchanged program as every remedy.
-// docs/advise.md promises at most 0.5 %.
+// Measures how often advice recommends a remedy that has no effect. In each search, every remedy is the unchanged
+// program. docs/advise.md promises at most 0.5 %.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ int run(const Options& options) {
   const advise::SelfTest test =
       advise::self_test(request, options.smoke ? 1 : static_cast<std::size_t>(options.advices));
   if (!options.json.empty()) write_file(options.json, json_text(advise::self_test_json(test)));
-  fmt::print("{} of {} searches without effect recommended a remedy\n", test.recommended, test.advices);
+  fmt::print("{} of {} searches recommended a remedy that has no effect\n", test.recommended, test.advices);
   return test.recommended == 0 ? 0 : 1;
 }
 

@@ -1,4 +1,5 @@
-// Alternatives of fork-snapshot that go wrong, to see that it is found. A build without tests does not have them.
+// Alternatives of fork-snapshot that fail on purpose, so that tests see failures reported. Only builds with tests have
+// them.
 #include <csignal>
 #include <optional>
 #include <stdexcept>

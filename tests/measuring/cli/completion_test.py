@@ -21,7 +21,7 @@ def commands():
 
 
 def common_options_in(told):
-    """The options that the last line of a help text names, and `zerotax help options` explains."""
+    """The common options, which the last line of a help text names."""
     line = re.search(r"^Common options \(zerotax help options\):((?: --[a-z]+,?)+)$", told, re.M)
     return set(re.findall(r"--[a-z]+", line[1] if line else ""))
 

@@ -11,7 +11,7 @@
 namespace zerotax::advise {
 namespace {
 
-/// Runs of real programs, all in the same state (benchmark-advise-alarms), one list for each.
+/// Runs of real programs without any remedy (by benchmark-advise-alarms), one list for each program.
 std::vector<std::vector<Figures>> recorded_runs() {
   std::vector<std::vector<Figures>> all;
   for (const auto& entry : std::filesystem::directory_iterator(ZEROTAX_SOURCE_DIR "/tests/program/advise/data")) {

@@ -55,7 +55,7 @@ class Alternative {
   [[nodiscard]] virtual const Helper* helper() const { return nullptr; }
 };
 
-/// One static object of a Registration in a file of alternatives/, and nothing else, adds an alternative.
+/// To add an alternative, define a static Registration in a file of alternatives/. Nothing else lists it.
 enum class Kind {
   kPublic,     ///< measured where none is named
   kRemedy,     ///< measured on request: a remedy for the faults after the child's end
@@ -72,7 +72,7 @@ struct Registered {
   std::string of;  ///< empty: of none
 };
 
-/// In no order.
+/// All alternatives, in no particular order.
 inline std::vector<Registered>& all_alternatives() {
   static std::vector<Registered> all;
   return all;

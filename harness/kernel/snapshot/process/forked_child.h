@@ -25,7 +25,7 @@ class Helper {
   void start(std::function<std::uint64_t()> work);
   void join();
 
-  /// When it has been joined.
+  /// Adds the helper's times and faults. Call join() first.
   void add_to(RunMetrics& metrics) const;
 
  private:
@@ -53,8 +53,7 @@ class ForkedChild : public Alternative {
   virtual void before_exit(const Job&) {}
   /// In the child: unmaps a batch, and counts it. Returns whether it was unmapped.
   static bool unmap(const Job&, Batch);
-  /// In the child: compares its snapshot, if nobody else sees it. That takes time, and is done only where no time is
-  /// measured.
+  /// In the child: verifies a snapshot that only the child can see. Runs that measure times skip it, as it takes time.
   static void check_unseen(const Job&);
 
  private:

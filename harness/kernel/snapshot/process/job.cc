@@ -80,7 +80,7 @@ Parameters parse_parameters(int count, char** words) {
     }
   }
   if (parameters.batch_bytes > parameters.array_bytes) throw std::invalid_argument("batch is larger than the array");
-  if (parameters.result < 0) throw std::invalid_argument("no result=DESCRIPTOR is given (zerotax snapshot does it)");
+  if (parameters.result < 0) throw std::invalid_argument("no result=DESCRIPTOR is given (zerotax snapshot passes one)");
   return parameters;
 }
 

@@ -34,7 +34,7 @@ void* pointer_to(AddressRange range) {
   ::_exit(3);
 }
 
-/// For an exception that cannot reach main: in a thread, or while threads run that nobody can join.
+/// Handles an exception that cannot reach main: in a thread, or while threads run that cannot be joined.
 [[noreturn]] void fail_at_once() { fail("there is too little memory, or no further thread is allowed"); }
 
 void write_block(const Parameters& parameters, const RunBlock& block) {
@@ -116,7 +116,7 @@ AddressRange array_of(const Facts& facts, std::uint64_t bytes, const SharedMemor
   return facts.array_as_allocated ? value_initialised_array(bytes) : private_array(bytes);
 }
 
-/// What is the same in each run of the alternative, and what its child has left in the shared memory.
+/// Adds the facts of the alternative, and the metrics that its child left in the shared memory.
 void add_facts(RunMetrics& metrics, const Alternative& alternative, const Job& job) {
   const Control& control = *job.control;
   metrics.pid = ::getpid();
@@ -137,7 +137,7 @@ void add_facts(RunMetrics& metrics, const Alternative& alternative, const Job& j
 
 void run(Alternative& alternative, const Parameters& parameters) {
   const Facts& facts = alternative.facts;
-  static RunBlock block;  // not from the allocator under test
+  static RunBlock block;  // static, so that it does not come from the allocator under test
   RunMetrics& metrics = block.metrics;
   Job job;
   job.parameters = parameters;
@@ -186,7 +186,7 @@ void run(Alternative& alternative, const Parameters& parameters) {
   if (alternative.helper() != nullptr) alternative.helper()->add_to(metrics);
   add_facts(metrics, alternative, job);
   if (!placement.is_default()) add_nodes(metrics, job.array, destination);
-  // A private destination is the child's: it has compared it.
+  // A private destination is visible to the child only, which has verified it (check_unseen).
   if (facts.destination == Facts::Destination::kShared && facts.takes_snapshot)
     verify(job, writers.positions(), metrics);
   block.end = RunBlock::End::kDone;

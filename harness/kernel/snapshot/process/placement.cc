@@ -44,7 +44,7 @@ void set_policy_of(AddressRange range, int mode, const std::vector<unsigned>& no
   if (::syscall(SYS_mbind, pages.begin, pages.bytes(), mode, mask.data(), kMostNodes + 1, 0) != 0) fail("mbind");
 }
 
-/// Pages of a range that are in memory, and those of them on the first and on the second node.
+/// The numbers of pages of a range that are in memory: all, on the first node, and on the second node.
 struct PageNodes {
   std::int64_t seen = 0;
   std::int64_t on_first = 0;

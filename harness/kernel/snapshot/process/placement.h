@@ -40,7 +40,7 @@ class Placement {
   std::vector<unsigned> nodes_;
 };
 
-/// Counts the pages of both that are in memory, by node.
+/// Counts the pages of both ranges that are in memory, by node.
 void add_nodes(RunMetrics& metrics, AddressRange array, AddressRange destination);
 
 }  // namespace zerotax::snapshot

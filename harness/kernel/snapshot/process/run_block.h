@@ -17,12 +17,12 @@ struct CpuInterval {
   std::int64_t child_system_ns = 0;
 };
 
-/// A count that was not made.
+/// The value of a metric that was not counted.
 inline constexpr std::int64_t kNotCounted = -1;
 
-/// What one run measured.
+/// The metrics of one run.
 struct RunMetrics {
-  // For an observer outside. The destination is 0 if it is shared memory, the child if there is none.
+  // For an observer in another process. The destination is 0 if it is shared memory; the child is 0 without a fork.
   std::int64_t pid = 0;
   std::int64_t child = 0;
   std::int64_t array_begin = 0;
@@ -42,7 +42,7 @@ struct RunMetrics {
   std::int64_t window_faults = 0;  ///< of the process in that time, minor and major
   std::int64_t exclusive_pages =
       kNotCounted;  ///< pages of the array that the process alone maps, after the child's end
-  // All writers together, from their beginning, and from when each resumed.
+  // All writers together: from their start (begin_, writers_), and from when each resumed (resumed_).
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t writers_user_ns = 0;
@@ -50,7 +50,7 @@ struct RunMetrics {
   std::int64_t resumed_user_ns = 0;
   std::int64_t resumed_system_ns = 0;
   std::int64_t resumed_faults = 0;
-  // The helper thread of a remedy. Its thread ID is 0 if there is none.
+  // The helper thread of a remedy. helper_tid is 0 if the alternative has no helper.
   std::int64_t helper_tid = 0;
   std::int64_t helper_begin_ns = 0;
   std::int64_t helper_end_ns = 0;
@@ -68,14 +68,14 @@ struct RunMetrics {
   std::int64_t first_bytes = 0;
   std::int64_t peak_bytes = 0;
   std::int64_t memory_samples = 0;
-  // Pages in memory, and those on the first and on the second NUMA node, with a placement.
+  // With a placement: the pages in memory, and those of them on the first and on the second NUMA node.
   std::int64_t array_pages_seen = kNotCounted;
   std::int64_t array_on_first = 0;
   std::int64_t array_on_second = 0;
   std::int64_t destination_pages_seen = kNotCounted;
   std::int64_t destination_on_first = 0;
   std::int64_t destination_on_second = 0;
-  // Elements of the snapshot that were compared; those that differ, and the first of these.
+  // Verification of the snapshot: elements compared, elements that differ, and the index of the first one that differs.
   std::int64_t checked_elements = 0;
   std::int64_t wrong_elements = 0;
   std::int64_t first_wrong = 0;

@@ -19,8 +19,8 @@ class CpuSampler {
   ~CpuSampler() { join(); }
   CpuSampler(const CpuSampler&) = delete;
   CpuSampler& operator=(const CpuSampler&) = delete;
-  /// Takes a last sample. As many as the block has room for, evenly distributed, go there, the first and the last among
-  /// them.
+  /// Takes a last sample, and copies the samples to the block. If the block has too little room for all, it gets
+  /// samples at even distances, including the first and the last.
   void finish(RunBlock& block);
 
  private:

@@ -29,7 +29,7 @@ struct Position {
 /// benchmark that this case is of. In the middle of the first pass they stop for the snapshot, if they are to.
 class Writers {
  public:
-  /// Times, faults and CPU time of all of them go to `metrics`.
+  /// The writers add their times, faults and CPU time to `metrics`.
   Writers(const Job& job, RunMetrics& metrics, bool stop);
   ~Writers() { join(); }
   Writers(const Writers&) = delete;
@@ -67,7 +67,7 @@ class Writers {
 /// Fills the array with its first generation.
 void fill(const Job& job);
 
-/// Compares each element of the snapshot with its value when the writers stood there.
+/// Compares each element of the snapshot with the value that it had when the writers stood at `positions`.
 void verify(const Job& job, const std::vector<Position>& positions, RunMetrics& metrics);
 
 }  // namespace zerotax::snapshot

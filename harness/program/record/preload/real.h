@@ -9,8 +9,8 @@
 
 namespace zerotax::record {
 
-// The functions that come after ours: result, name, symbol, parameters, and the arguments that pass them on. The
-// dynamic linker may call the first three while it looks symbols up.
+// The functions that ours replace: result, name, symbol, parameters, and the arguments that pass these on. The
+// dynamic linker may call the early functions while it looks up symbols.
 #define ZEROTAX_EARLY_FUNCTIONS(X)                                                 \
   X(void*, malloc, "malloc", (std::size_t bytes), (bytes))                         \
   X(void*, calloc, "calloc", (std::size_t count, std::size_t size), (count, size)) \

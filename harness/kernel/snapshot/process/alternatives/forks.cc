@@ -1,4 +1,5 @@
-// A forked child takes the snapshot, and gives its pages back or not; and what these are compared with.
+// Alternatives in which a forked child takes the snapshot: it keeps the copied pages, or gives them back. The runs
+// without a fork, with which these are compared, are here too.
 #include <sys/mman.h>
 
 #include <fstream>

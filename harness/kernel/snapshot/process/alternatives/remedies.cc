@@ -1,4 +1,4 @@
-// A helper thread makes the parent's pages writable again, so that the writers need not do it by a fault each.
+// Remedies: a helper thread makes the parent's pages writable again, so that the writers do not take a fault for each.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
