@@ -52,7 +52,7 @@ struct Observed {
 
 /// Why a benchmark depends on the order.
 struct Cause {
-  std::string before;  ///< the benchmark that changes it by running before; empty: none does so alone
+  std::string before;  ///< the benchmark that changes it by running before; empty: none is known to do so alone
   std::string place;   ///< where memory is returned that is filled again: "free in Fill (bench.cc:12)"; may be empty
 };
 

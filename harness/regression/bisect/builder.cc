@@ -174,6 +174,15 @@ void keep_files(const Builder& builder, const Workspace& workspace, const std::s
   }
 }
 
+void make_folder(const std::string& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw MachineError(fmt::format("{} cannot be written: {}", folder, failure.message()),
+                       "free some space, or set XDG_CACHE_HOME to another folder");
+  }
+}
+
 }  // namespace
 
 Cache::Cache() : folder_(cache_folder("history")) {}
@@ -249,16 +258,14 @@ std::optional<Build> Builder::earlier(const Commit& commit) const {
 Build Builder::build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const {
   if (const auto found = earlier(commit)) return *found;
   const std::string folder = cache.build_folder(commit, recipe);
+  // The cache of a fleet is a folder in --out, which its first task makes.
+  make_folder(cache.folder());
   // If another command or fleet task builds the same version, we take that build.
   const UniqueFd lock = wait_for_lock(folder + ".lock");
   if (const auto found = earlier(commit)) return *found;
   std::error_code failure;
   fs::remove_all(folder, failure);
-  fs::create_directories(folder, failure);
-  if (failure) {
-    throw MachineError(fmt::format("{} cannot be written: {}", folder, failure.message()),
-                       "free some space, or set XDG_CACHE_HOME to another folder");
-  }
+  make_folder(folder);
   workspace.take(commit);
   Build build;
   build.log = folder + "/build.log";

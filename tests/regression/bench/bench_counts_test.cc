@@ -11,10 +11,11 @@ namespace {
 /// Marks at these times, between each two of which so many faults happened.
 class Marks {
  public:
-  void add(std::int64_t ns, std::uint64_t faults, std::int32_t tid = 1) {
+  void add(std::int64_t ns, std::uint64_t faults, std::int32_t tid = 1, std::uint32_t later_readings = 0) {
     record::Mark& mark = all_.emplace_back();
     mark.pid = 1;
     mark.tid = tid;
+    mark.later_readings = later_readings;
     mark.ns = ns;
     mark.minor_faults = faults;
     mark.anonymous_bytes = 8 << 20;
@@ -78,6 +79,38 @@ TEST(Counts, OfSeveralStretchesAreFoundByTheirSum) {
   EXPECT_EQ(counts_of({reported}, marks.list()).at("a")->minor_faults, 1);
   reported.loops[0].ns = 2'300'000;
   EXPECT_FALSE(counts_of({reported}, marks.list()).at("a"));
+}
+
+TEST(Counts, AreNotOfTheMeasuringOfTheClock) {
+  Marks marks;
+  marks.add(0, 0);
+  marks.add(1'000'000, 0);
+  marks.add(1'100'000, 0, 1, 900);
+  marks.add(2'100'000, 0);
+  const Reported reported = {"a", "a", 0, {{30, 2'000'000, 3'000, 2}}};
+  EXPECT_FALSE(counts_of({reported}, marks.list()).at("a"));
+  // Readings before a loop belong to its first mark.
+  marks.add(2'200'000, 0, 1, 900);
+  marks.add(3'200'500, 15);
+  marks.add(3'300'000, 15);
+  marks.add(4'300'500, 30);
+  EXPECT_EQ(counts_of({reported}, marks.list()).at("a")->minor_faults, 1);
+}
+
+TEST(Counts, OfBenchmarksThatAreEquallyLongAreInOrder) {
+  Marks marks;
+  marks.add(0, 0);
+  marks.add(1'000'100, 10);
+  marks.add(2'000'000, 10);
+  marks.add(3'000'100, 20);
+  marks.add(4'000'000, 20);
+  marks.add(5'000'000, 40);
+  marks.add(6'000'000, 40);
+  marks.add(7'000'000, 60);
+  const auto loops = std::vector<Loop>{{20, 2'000'000, 3'000, 2}};
+  const auto counts = counts_of({{"a", "a", 0, loops}, {"b", "b", 0, loops}}, marks.list());
+  EXPECT_EQ(counts.at("a")->minor_faults, 1);
+  EXPECT_EQ(counts.at("b")->minor_faults, 2);
 }
 
 TEST(Counts, OfSamplesOfKnownLengthsAreTheirSum) {

@@ -6,6 +6,7 @@ from conftest import BUILD, check_schema, zerotax
 from refusing import refused
 
 CATCH2 = BUILD / "tests" / "benched" / "catch2"
+NOT_FOUND = "its timed loop was not found: it pauses its clock, has threads, or times itself"
 pytestmark = pytest.mark.skipif(not CATCH2.exists(), reason="catch2 is not installed")
 
 
@@ -17,9 +18,19 @@ def _found():
     return done, {each["name"]: each for each in document["benchmarks"]}, document
 
 
+def skip_if_not_counted(benchmarks):
+    """On a machine that is too busy, loops are not found by their length: then no number is given."""
+    reasons = [each[order]["counts"]["na"] for each in benchmarks.values() for order in ("alone", "in_order")
+               if "na" in each[order]["counts"]]
+    if reasons:
+        assert set(reasons) == {NOT_FOUND} and "unknown" in {each["verdict"] for each in benchmarks.values()}
+        pytest.skip(NOT_FOUND)
+
+
 def test_the_one_that_depends_on_the_order_is_named(found):
     done, benchmarks, document = found
     assert list(benchmarks) == ["concat/small", "decode/blocks"]
+    skip_if_not_counted(benchmarks)
     decode = benchmarks["decode/blocks"]
     # That its time differs, too, is proven where the machine is quiet enough.
     assert (decode["verdict"], done.returncode) in (("order-dependent", 1), ("counts differ", 0)), done.stderr
@@ -29,6 +40,7 @@ def test_the_one_that_depends_on_the_order_is_named(found):
 
 
 def test_counts_are_those_of_one_iteration(found):
+    skip_if_not_counted(found[1])
     decode = found[1]["decode/blocks"]
     # Eight blocks of 1 MiB, mapped and unmapped each time.
     assert 2048 <= decode["alone"]["counts"]["minor_faults"] <= 2064

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "base/error.h"
+#include "bisect/builder.h"
 #include "bisect/document.h"
 
 namespace zerotax::bisect {
@@ -50,6 +54,21 @@ TEST(RecipeTest, AMissingToolIsNamedWithItsPackage) {
     EXPECT_NE(std::string(problem.what()).find("no-such-program-here"), std::string::npos);
     EXPECT_EQ(problem.remedy(), "apt-get install some-package");
   }
+}
+
+TEST(Builder, MakesTheFolderOfItsCache) {
+  const TemporaryFolder folder{"builder-test"};
+  const std::string project = folder.file("project");
+  const std::string commit_it = " -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m one";
+  ASSERT_EQ(std::system(("git init -q " + project + " && git -C " + project + commit_it).c_str()), 0);
+  const Git git(project);
+  const Commit commit = Repository(git).commit("HEAD", "--repo");
+  Workspace workspace(&git);
+  const Cache cache(folder.file("out/cache"));
+  const Recipe recipe = recipe_of_options("mine", "false", "{build}/x.so");
+  const Builder builder{cache, recipe};
+  EXPECT_EQ(builder.build(workspace, commit, [] {}).state, Build::State::kFailed);
+  EXPECT_TRUE(std::filesystem::exists(cache.build_folder(commit, recipe) + "/build.log"));
 }
 
 }  // namespace

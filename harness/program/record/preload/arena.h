@@ -414,8 +414,8 @@ struct Mark {
   std::atomic<std::uint32_t> ready;
   std::int32_t pid;
   std::int32_t tid;
-  std::uint32_t padding;
-  std::int64_t ns;  ///< real time, as the program had read it last
+  std::uint32_t later_readings;  ///< of the clock, in a row, that have no marks of their own
+  std::int64_t ns;               ///< real time, as the program had read it last
   std::uint64_t minor_faults;
   std::uint64_t anonymous_bytes;  ///< held
   std::uint64_t peak_bytes;       ///< the most that was ever held

@@ -37,6 +37,7 @@ bool is_in_flood(std::int64_t now, std::int64_t real_ns) {
   readings.near = near ? readings.near + 1 : 0;
   if (readings.near < kFlood || readings.newest == nullptr) return false;
   readings.newest->ns = real_ns;
+  readings.newest->later_readings += 1;
   return true;
 }
 
