@@ -147,7 +147,7 @@ std::string valid_utf8(std::string_view text) {
 }
 
 std::string printable_json(std::string_view json) {
-  const bool ascii = std::all_of(json.begin(), json.end(), [](char each) { return each >= 0 && each < 0x7F; });
+  const bool ascii = std::all_of(json.begin(), json.end(), [](unsigned char each) { return each < 0x7F; });
   if (ascii && json.find("##[") == std::string_view::npos) return std::string(json);
   std::string out;
   const auto on_character = [&](char32_t character, std::string_view bytes) {
