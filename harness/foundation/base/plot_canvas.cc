@@ -33,7 +33,7 @@ std::vector<std::string> characters_of(std::string_view text) {
 }
 
 std::string plain_for(const PlotStyle& style, std::string_view raw) {
-  const std::string text = printable_lines(raw);
+  std::string text = printable_lines(raw);
   if (style.unicode) return text;
   std::string plain;
   for (const std::string& character : characters_of(text)) {

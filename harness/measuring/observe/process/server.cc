@@ -23,7 +23,7 @@ namespace zerotax {
 namespace {
 
 /// Longer than any name that a C++ compiler makes. Names are cut to this length, so that an answer fits into a message.
-constexpr std::size_t kLongestName = 16 * 1024;
+constexpr std::size_t kLongestName = std::size_t{16} * 1024;
 
 int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
 

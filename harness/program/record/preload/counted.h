@@ -83,9 +83,10 @@ inline void* counted_now(ThreadState& thread, std::size_t bytes, Allocate alloca
 template <typename Allocate>
 inline void* counted(CalledFrom from, std::size_t bytes, Allocate allocate) {
   ThreadState& thread = state;
-  if (!ready(thread)) [[unlikely]]
+  if (!ready(thread)) [[unlikely]] {
     return apart(
         thread, from, [=, &thread] { return counted_now(thread, bytes, allocate); }, allocate);
+  }
   return counted_now(thread, bytes, allocate);
 }
 
@@ -112,9 +113,10 @@ inline void call_release(ThreadState& thread, ThreadBlock* armed, Release releas
 template <typename Release>
 [[gnu::noinline]] void freed_with_care(ThreadState& thread, CalledFrom from, void* block, Release release) {
   if (is_early(block)) return;
-  if (!ready(thread))
+  if (!ready(thread)) {
     return apart(
         thread, from, [=, &thread] { freed_with_care(thread, from, block, release); }, release);
+  }
   begin_call(thread);
   LiveBlock ended;
   const bool known = may_be_live(block) && end_block(block, ended);

@@ -59,9 +59,10 @@ ZEROTAX_EXPORT void* malloc(std::size_t bytes) {
 
 ZEROTAX_EXPORT void* calloc(std::size_t count, std::size_t size) {
   ThreadState& thread = state;
-  if (!ready(thread)) [[unlikely]]
+  if (!ready(thread)) [[unlikely]] {
     return apart(
         thread, called_from(), [=] { return ::calloc(count, size); }, [=] { return real.calloc(count, size); });
+  }
   ThreadBlock* const armed = thread.armed;
   std::size_t bytes = 0;
   // What cannot be had was called for all the same.
@@ -79,9 +80,10 @@ namespace {
 
 inline void* reallocated(CalledFrom from, void* old, std::size_t bytes) {
   ThreadState& thread = state;
-  if (!ready(thread)) [[unlikely]]
+  if (!ready(thread)) [[unlikely]] {
     return apart(
         thread, from, [=] { return reallocated(from, old, bytes); }, [=] { return real.realloc(old, bytes); });
+  }
   ThreadBlock* const armed = thread.armed;
   begin_call(thread);
   LiveBlock ended;

@@ -36,6 +36,7 @@ namespace zerotax::record {
 /// them up, and what that asks for comes from a small arena that is never given back (glibc 2.34 and later ask for
 /// nothing).
 struct Real {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a list of parameters
 #define ZEROTAX_MEMBER(Result, name, symbol, parameters, arguments) Result(*name) parameters;
   ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_MEMBER)
   ZEROTAX_STORE_FUNCTIONS(ZEROTAX_MEMBER)
