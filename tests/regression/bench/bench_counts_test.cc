@@ -101,12 +101,12 @@ TEST(Counts, OfBenchmarksThatAreEquallyLongAreInOrder) {
   Marks marks;
   marks.add(0, 0);
   marks.add(1'000'100, 10);
-  marks.add(2'000'000, 10);
-  marks.add(3'000'100, 20);
-  marks.add(4'000'000, 20);
-  marks.add(5'000'000, 40);
-  marks.add(6'000'000, 40);
-  marks.add(7'000'000, 60);
+  marks.add(1'500'000, 10);
+  marks.add(2'500'100, 20);
+  marks.add(3'000'000, 20);
+  marks.add(4'000'000, 40);
+  marks.add(4'500'000, 40);
+  marks.add(5'500'000, 60);
   const auto loops = std::vector<Loop>{{20, 2'000'000, 3'000, 2}};
   const auto counts = counts_of({{"a", "a", 0, loops}, {"b", "b", 0, loops}}, marks.list());
   EXPECT_EQ(counts.at("a")->minor_faults, 1);
