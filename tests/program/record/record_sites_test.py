@@ -107,12 +107,12 @@ def test_what_fork_copies_is_not_said_to_be_nothing():
     assert row["noticed"] and "16 MiB were pinned" in row["bytes"]["na"] and "copied inside fork" in found.text
 
 
-QUOTAS = {"/sys/fs/cgroup/cpu": ("cpu.cfs_quota_us", "20000"), "/sys/fs/cgroup": ("cpu.max", "20000 100000")}
+QUOTAS = {"/sys/fs/cgroup/cpu": ("cpu.cfs_quota_us", "5000"), "/sys/fs/cgroup": ("cpu.max", "5000 100000")}
 
 
 @pytest.fixture(name="quota")
 def limited_cgroup():
-    """A control group that may use a fifth of a CPU."""
+    """A control group that may use a twentieth of a CPU: less than it gets on a busy machine."""
     for mount, (file, limit) in QUOTAS.items():
         folder = pathlib.Path(mount, f"zerotax-quota-{os.getpid()}")
         try:
