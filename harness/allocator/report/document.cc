@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/fields.h"
-#include "base/units.h"
 #include "profile/result.h"
 #include "report/report.h"
 #include "report/reproducer.h"

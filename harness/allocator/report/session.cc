@@ -11,7 +11,6 @@
 #include "judge/rule.h"
 #include "os/environment.h"
 #include "os/utc.h"
-#include "point/point_document.h"
 #include "report/report.h"
 #include "report/reproducer.h"
 #include "run/interrupt.h"

@@ -76,7 +76,6 @@ constexpr Limit least(double value) { return {"minimum", value}; }
 constexpr Limit most(double value) { return {"maximum", value}; }
 constexpr Limit above(double value) { return {"exclusiveMinimum", value}; }
 constexpr Limit least_items(double count) { return {"minItems", count}; }
-constexpr Limit most_items(double count) { return {"maxItems", count}; }
 /// The value matches this regular expression.
 constexpr Limit form(const char* expression) { return {"pattern", 0, expression}; }
 /// The value is a time as utc_now() writes it.

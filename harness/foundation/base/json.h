@@ -28,7 +28,8 @@ std::string text_field(const Json& object, const std::string& key, const std::st
 /// Whether a metric is {"na": ...}.
 bool is_not_available(const Json& figure);
 
-/// What the documents of rooms have in common. Each document.cc lists these fields where its schema has them.
+/// What the documents of rooms have in common. A result with a table of fields has them by HEAD_FIELDS
+/// (base/fields.h); other rooms list them in their document.cc.
 struct DocumentHead {
   std::string schema;  ///< "zerotax.NAME/1"
   std::string zerotax_version;

@@ -6,7 +6,6 @@
 #include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
-#include "cli/terminal_options.h"
 #include "files/document.h"
 #include "files/output_file.h"
 #include "fork/result.h"

@@ -45,8 +45,8 @@ CLI::Validator decimal(const char* what) {
   return {check, ""};
 }
 
-/// Makes an option that is a number take plain decimal ones only: the parser would read 0x10 as 16 and 010 as 8. Each
-/// command checks the range itself, and nan.
+/// Makes an option that is a number take plain decimal ones only: the parser would read 0x10 as 16 and 010 as 8.
+/// in_range() or the command refuses nan and what is out of range.
 void add_number_check(CLI::Option& option, bool whole) {
   if (whole) {
     option.check(decimal<std::int64_t>("a whole decimal number in range"));

@@ -7,7 +7,6 @@
 #include "advise/advice.h"
 #include "base/error.h"
 #include "base/names.h"
-#include "base/units.h"
 #include "run/allocators.h"
 #include "run/program_launch.h"
 

@@ -7,7 +7,6 @@
 #include "advise/advice.h"
 #include "advise/remedy.h"
 #include "advise/result.h"
-#include "base/units.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"

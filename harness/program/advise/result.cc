@@ -98,6 +98,5 @@ AdviceResult advice_result(const Advice& advice) {
 
 Json advise_json(const AdviceResult& advice) { return advice; }
 AdviceResult read_advise(const Json& json) { return json.get<AdviceResult>(); }
-Json self_test_json(const SelfTest& test) { return test; }
 
 }  // namespace zerotax::advise

@@ -204,10 +204,9 @@ struct SelfTest : DocumentHead {
 
 AdviceResult advice_result(const Advice& advice);
 
-/// The objects "zerotax.advise/1" and "zerotax.advise_self_test/1".
+/// The object "zerotax.advise/1".
 Json advise_json(const AdviceResult& advice);
 AdviceResult read_advise(const Json& json);
-Json self_test_json(const SelfTest& test);
 
 /// At most 80 columns, but for the line to paste.
 std::string advise_text(const AdviceResult& advice);

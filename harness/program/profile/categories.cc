@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/table.h"
-#include "base/units.h"
 #include "observe/kernel_symbols.h"
 #include "profile/result.h"
 

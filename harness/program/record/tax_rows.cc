@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/units.h"
 #include "os/page.h"
 #include "record/metrics.h"
 #include "record/tax.h"

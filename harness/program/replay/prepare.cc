@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/size.h"
-#include "base/units.h"
 #include "os/page.h"
 #include "record/preload/call_area.h"
 #include "replay/streams.h"

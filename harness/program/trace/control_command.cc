@@ -5,9 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/names.h"
 #include "base/size.h"
-#include "base/units.h"
 #include "cli/common_options.h"
 #include "files/output_file.h"
 #include "os/input_file.h"

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/subcommand.h"
 #include "files/new_file.h"
 #include "trace/document.h"
 

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/names.h"
 #include "base/shell.h"
 #include "base/statistics.h"
 #include "baseline/result.h"

@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/one_line.h"
 #include "base/printable.h"
-#include "base/units.h"
 #include "bisect/document.h"
 #include "files/folders.h"
 #include "files/output_file.h"

@@ -11,7 +11,6 @@
 #include "baseline/measurer.h"
 #include "baseline/program.h"
 #include "bisect/document.h"
-#include "point/point_document.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"

@@ -9,7 +9,6 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "cli/common_options.h"
-#include "cli/terminal_options.h"
 #include "compare/options.h"
 #include "compare/points.h"
 #include "files/output_file.h"

@@ -11,9 +11,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "bench/result.h"
-#include "cli/terminal_options.h"
 #include "compare/points.h"
-#include "files/document.h"
 #include "files/output_file.h"
 #include "os/print.h"
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/size.h"
-#include "base/units.h"
 #include "summary_testing.h"
 
 namespace zerotax::findings {

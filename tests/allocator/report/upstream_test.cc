@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "exchange/forms.h"
 #include "judge/projects.h"
 #include "judge/rule.h"
 

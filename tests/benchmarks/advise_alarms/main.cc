@@ -36,7 +36,7 @@ int run(const Options& options) {
   request.method.most_pairs = static_cast<unsigned>(options.smoke ? 12 : options.rounds);
   const advise::SelfTest test =
       advise::self_test(request, options.smoke ? 1 : static_cast<std::size_t>(options.advices));
-  if (!options.json.empty()) write_file(options.json, json_text(advise::self_test_json(test)));
+  if (!options.json.empty()) write_file(options.json, json_text(test));
   fmt::print("{} of {} searches recommended a remedy that has no effect\n", test.recommended, test.advices);
   return test.recommended == 0 ? 0 : 1;
 }
